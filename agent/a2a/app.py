@@ -21,9 +21,8 @@ from agent.a2a.task import TaskAnswer, read_task
 from agent.config import Settings
 from agent.models import OFFLINE
 from agent.models.protocol import Model
-from agent.server.limits import Limits
-from agent.server.middleware.addresses import listed
-from agent.server.middleware.origin_check import OriginCheck
+from agent.server.middleware.addresses import OriginCheck, listed
+from agent.server.middleware.request_limits import Limits
 from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
 from eval.a2a.http_requests import BodyLimit
 
@@ -52,5 +51,5 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
     if tokens_needed(config.server):
         app.add_middleware(Authentication, tokens=tokens, limits=Limits(config.server))
     hosts = {*listed(config.server.hosts), urlsplit(card_url).hostname or ""}
-    app.add_middleware(OriginCheck, tokens=tokens, hosts=frozenset(hosts), origins=frozenset())
+    app.add_middleware(OriginCheck, needed=tokens.needed, hosts=frozenset(hosts), origins=frozenset())
     return app

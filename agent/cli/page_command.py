@@ -103,7 +103,7 @@ def file_problem(file: Path) -> str | None:
 def _served(listening: socket.socket, files: list[Path], *, browser: bool) -> int:
     """Serve until Ctrl-C, and have the files read as soon as the server answers; the exit code."""
     from agent.config import settings
-    from agent.server.instance import Instance
+    from agent.server.runs.registry import Instance
     from agent.server.server_process import address_of, announce, serve
     from agent.server.telemetry import configure_logging
 

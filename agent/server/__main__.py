@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from agent.cli.shared import KitOption
-from agent.server.instance import Instance
+from agent.server.runs.registry import Instance
 from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
 
 MEANING = {

@@ -16,7 +16,7 @@ from eval.errors import InputError
 
 if TYPE_CHECKING:
     from agent.config import ServerSettings, Settings
-    from agent.server.instance import Instance
+    from agent.server.runs.registry import Instance
 
 USAGE = 2
 """Exit code: wrong use, a setting that cannot be used."""

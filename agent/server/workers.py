@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
-from agent.server.instance import Instance
+from agent.server.runs.registry import Instance
 from agent.server.server_process import BACKLOG, NOT_STARTED, address_of, announce, bound, options
 from eval.confinement import die_with_parent
 

@@ -1,9 +1,9 @@
 """The layers in front of every route: authentication, origin checks, limits, and the headers of every response.
 
 In: the app and the settings. Out: the app behind plain ASGI layers, none of which buffers a stream. From the outside
-in: `responses` (request id, security headers, internal errors), `telemetry` (log line, metrics), `origin_check` (Host
-and Origin), CORS, `tokens` (authentication), `request_limits` (requests per minute and at once, then size and
-time of the body). A request that one layer refuses reaches no layer behind it. WebSockets are always refused.
+in: `responses` (request id, security headers, internal errors), `telemetry` (log line, metrics), `OriginCheck` (Host
+and Origin), CORS, `tokens` (authentication), `request_limits` (requests per minute and at once, then size and time of
+the body). A request that one layer refuses reaches no layer behind it. WebSockets are always refused.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from agent.config import DatabaseSettings, ServerSettings
-from agent.server.limits import Limits
-from agent.server.middleware.addresses import Below, is_loopback, listed
-from agent.server.middleware.origin_check import OriginCheck
-from agent.server.middleware.request_limits import BodyLimit, RateLimit
+from agent.server.middleware.addresses import Below, OriginCheck, is_loopback, listed
+from agent.server.middleware.request_limits import BodyLimit, Limits, RateLimit
 from agent.server.middleware.responses import ResponseHeaders
 from agent.server.middleware.tokens import Authentication, Tokens, TokensInvalid
 
@@ -59,7 +57,7 @@ def protect(
     `POST /databases/upload` in bytes, by default the limit of every body. `tokens`, `limits`: those of
     the clients, if others read them or count with them. `below`: a path that a proxy may leave in front of each
     address. Raises TokensInvalid, or ValueError for an invalid origin."""
-    from agent.server.telemetry.requests import RequestTelemetry
+    from agent.server.telemetry import RequestTelemetry
 
     tokens = tokens or Tokens.of(settings)
     origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))
@@ -82,7 +80,7 @@ def protect(
             allow_headers=_CORS_REQUEST,
             expose_headers=_CORS_EXPOSED,
         )
-    app.add_middleware(OriginCheck, tokens=tokens, hosts=listed(settings.hosts), origins=origins)
+    app.add_middleware(OriginCheck, needed=tokens.needed, hosts=listed(settings.hosts), origins=origins)
     app.add_middleware(RequestTelemetry)
     app.add_middleware(ResponseHeaders, max_header_bytes=MAX_HEADER_BYTES)
     if below:

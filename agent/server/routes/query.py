@@ -9,9 +9,8 @@ from fastapi import APIRouter, Header, Query, Response
 from agent.server.errors import ApiError
 from agent.server.replies import CancelReply, QuestionIn
 from agent.server.routes.answers import EVENTS, Id, refusals
-from agent.server.runs.follow import has_seen_the_end
 from agent.server.services import Here
-from agent.server.sse import RunStream, run_stream
+from agent.server.sse import RunStream, has_seen_the_end, run_stream
 from agent.server.submission import begin
 from agent.store.records import RunRecord
 
