@@ -122,7 +122,7 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     FILE QUESTION is short for --db FILE QUESTION.
     """
     from agent.cli.console import ReaderGone, console_on
-    from agent.cli.output import Output
+    from agent.cli.report import Output
     from agent.cli.session import Asker, failed
 
     progress = console_on(sys.stderr, not no_color)

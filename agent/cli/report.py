@@ -1,17 +1,20 @@
-"""The final report on standard output: the SQL, the rows, the answer and how sure it is; on request, an explanation.
+"""The final report on standard output: the SQL, the rows, the answer and how sure it is, with an explanation on
+request; or one JSON object; or the SQL alone.
 
-In: an `Answer`. Out: text for people. On a terminal the SQL is coloured and the answer's Markdown laid out; into a pipe
-both are written unchanged.
+In: an `Answer` of any status. Out: results on standard output, a failure's one line on standard error. On a terminal
+the SQL is coloured and the answer's Markdown laid out; into a pipe both are written unchanged.
 """
 
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from agent.cli.console import one_line, printable
+from agent.cli.exits import BY_KIND
 from agent.cli.table import rows_shown, rows_table
 
 if TYPE_CHECKING:
@@ -20,11 +23,61 @@ if TYPE_CHECKING:
     from agent.runner import Answer
     from agent.state import QueryResult
 
+FIELDS = (
+    "question", "status", "sql", "columns", "rows", "truncated", "score", "dimensions", "answer", "abstained",
+    "attempts", "plan", "seconds", "tokens", "model",
+)  # fmt: skip
+"""The contract's fields of the object that `--json` prints, in its order; always there, before the answer's others."""
+_WITHOUT_A_RESULT = {*BY_KIND, "busy", "state"}
+"""Kinds of failure whose message needs no addition."""
 SHOWN_ROWS = 20
 """Rows of a table, unless asked otherwise."""
 _BAR = 20
 """Characters of a full bar."""
 _SIGNS: dict[bool | None, str] = {True: "+", False: "-", None: "·"}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The form that a finished answer takes."""
+
+    results: Console
+    messages: Console
+    as_json: bool = False
+    explain: bool = False
+    sql_only: bool = False
+    max_rows: int | None = None
+
+    def show(self, answer: Answer) -> None:
+        """Print the answer in the form asked for."""
+        if self.as_json:
+            from eval.jsonl import encode, output
+
+            if self.max_rows is not None and len(answer.rows) > self.max_rows:
+                answer = answer.model_copy(update={"rows": answer.rows[: self.max_rows], "truncated": True})
+            fields = answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})
+            line = encode({name: fields.pop(name) for name in FIELDS} | fields)
+            stream = output()
+            stream.write(f"{line}\n")
+            stream.flush()
+        elif answer.error_kind in _WITHOUT_A_RESULT:
+            self.complain(answer.reason)
+            if guess := next((attempt.guess for attempt in answer.attempts if attempt.guess), ""):
+                self.complain(f"Without the model (--model offline), the built-in engine would run: {guess}")
+        elif self.sql_only:
+            if answer.status in ("success", "doubtful"):
+                show_sql(self.results, answer.sql)
+            else:
+                self.complain(answer.answer or answer.reason)
+            if self.explain:
+                show_explanation(self.messages, answer)
+        else:
+            rows = SHOWN_ROWS if self.max_rows is None else self.max_rows
+            show_answer(self.results, answer, rows=rows, explain=self.explain)
+
+    def complain(self, message: str) -> None:
+        """One line on standard error."""
+        self.messages.print(Text(one_line(message, 1_000), style="red"), soft_wrap=True)
 
 
 def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, explain: bool = False) -> None:

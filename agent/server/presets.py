@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from agent.access import Person, access_of, audit_of, personal
 from agent.config import DatabaseSettings, JudgingSettings
-from agent.inspection.semantics import described_schema
+from agent.inspection.memory import described_schema
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.runtime.preparation import for_database
 from agent.server.access import Client
