@@ -86,7 +86,7 @@ def fix(
             _print(f"It still does not run: {made.problem}")
         else:
             from agent.cli.console import console_on
-            from agent.cli.table import rows_table
+            from agent.cli.report import rows_table
 
             console = console_on(sys.stdout, color=True)
             console.print(rows_table(console, columns, rows[:_ROWS]))

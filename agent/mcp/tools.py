@@ -22,10 +22,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agent.server.access import Client, client_in
 from agent.server.errors import ApiError
-from agent.server.replies import QuestionIn
 from agent.server.runs.run import LiveRun
 from agent.server.services import ClientServices, Services
-from agent.server.submission import begin
+from agent.server.submission import QuestionIn, begin
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError
 from eval.schema import Table

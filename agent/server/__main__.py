@@ -12,7 +12,6 @@ from typing import Annotated, NoReturn
 import typer
 
 from agent.cli.shared import KitOption
-from agent.server.runs.registry import Instance
 from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
 
 MEANING = {
@@ -85,7 +84,7 @@ def serve_command(
         listening = bound(host, port)
         address = address_of(listening)
         there, started = (url or address).rstrip("/"), lambda: announce(address, config)
-        raise typer.Exit(serve(listening, config, url=there, instance=Instance(), started=started))
+        raise typer.Exit(serve(listening, config, url=there, started=started))
     except AddressUnusable as error:
         sys.stderr.write(f"text2sql: {error}\n")
         raise typer.Exit(NOT_STARTED) from None

@@ -1,6 +1,6 @@
 """Serves the app on a socket, in one process.
 
-In: a bound socket, the settings, the identity of the process. Out: an exit code, after a stop signal. A stop lets
+In: a bound socket, the settings. Out: an exit code, after a stop signal. A stop lets
 running questions finish within TEXT2SQL_DRAIN_SECONDS.
 """
 
@@ -16,7 +16,6 @@ from eval.errors import InputError
 
 if TYPE_CHECKING:
     from agent.config import ServerSettings, Settings
-    from agent.server.runs.registry import Instance
 
 USAGE = 2
 """Exit code: wrong use, a setting that cannot be used."""
@@ -56,16 +55,14 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def serve(
-    listening: socket.socket, config: Settings, *, url: str, instance: Instance, started: Callable[[], None]
-) -> int:
+def serve(listening: socket.socket, config: Settings, *, url: str, started: Callable[[], None]) -> int:
     """Serve until a stop signal; the exit code. `started` is called once requests are answered. Raises ValueError where
     the settings cannot be used."""
     import uvicorn
 
     from agent.server.app import create_app
 
-    made = create_app(config, url=url, instance=instance)
+    made = create_app(config, url=url)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -22,7 +22,7 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo
-from agent.server.runs.encoding import as_json
+from agent.server.replies import as_json
 from agent.server.runs.registry import FOLLOWED, LiveRuns
 from agent.server.runs.run import LiveRun
 from agent.store import Store

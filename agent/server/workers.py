@@ -18,7 +18,6 @@ from typing import IO, TYPE_CHECKING
 import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
-from agent.server.runs.registry import Instance
 from agent.server.server_process import BACKLOG, NOT_STARTED, address_of, announce, bound, options
 from eval.confinement import die_with_parent
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from agent.config import Settings, StateSettings
+    from agent.server.runs.registry import Instance
 
 FROZEN_SECONDS = 15
 """A worker that gives no sign of life for so long, even from inside a C function, is replaced."""
@@ -118,6 +118,8 @@ def _placed(folder: Path) -> Instance:
     import fcntl
 
     from prometheus_client.multiprocess import mark_process_dead
+
+    from agent.server.runs.registry import Instance
 
     for number in count(1):
         place = (folder / str(number)).open("a+")

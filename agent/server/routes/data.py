@@ -13,29 +13,20 @@ import uuid
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
 from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
 from agent.server.errors import ApiError
-from agent.server.replies import (
-    DrillIn,
-    DrillReply,
-    DrillWay,
-    Phantoms,
-    ResultColumn,
-    RowsReply,
-    SqlIn,
-    SqlReply,
-    first_rows,
-)
+from agent.server.replies import Reply, first_rows
 from agent.server.routes.answers import Id, disposition, refusals
 from agent.server.services import ClientServices, Here
 from agent.statements.drill_down import NotDrillable, drills
-from agent.store.records import RunRecord, ThreadRecord
+from agent.store.records import FirstRows, RunRecord, ThreadRecord, Whole
 from eval.sql import parse
 
 router = APIRouter(tags=["results"])
@@ -54,6 +45,82 @@ FilterBy = Annotated[
 _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
 _SORT = re.compile(r"([0-9]{1,9})(?::(asc|desc|))?")
 _FILTER = re.compile(rf"([0-9]{{1,9}}):({'|'.join(_OPS)})(?::(.*))?", re.DOTALL)
+
+
+class SqlIn(BaseModel):
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    thread_id: str | None = Field(None, max_length=200)
+    """A conversation of yours that the statement belongs to."""
+    question: str | None = Field(None, max_length=20_000)
+    """What the statement is meant to answer."""
+
+
+class DrillIn(BaseModel):
+    """Rows of a result that were pointed at, and the query that returned it."""
+
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    columns: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=1_000)
+    """The names of the result's columns."""
+    rows: list[list[Any]] = Field(max_length=1_000)
+    column: Annotated[Whole, Field(ge=0, le=1_000)] | None = None
+    """The figure or cell in them, counted from 0."""
+
+
+class DrillWay(Reply):
+    kind: Literal["rows", "by", "only", "without"]
+    label: str
+    sql: str
+
+
+class DrillReply(Reply):
+    ways: list[DrillWay]
+    reason: str = ""
+    """Why there are none."""
+
+
+class PhantomName(Reply):
+    name: str
+    nearest: list[str]
+
+
+class Phantoms(Reply):
+    """Names that the database does not have, or (`ambiguous`) has more than once, with the nearest real ones."""
+
+    tables: list[PhantomName] = Field(default_factory=list)
+    columns: list[PhantomName] = Field(default_factory=list)
+    functions: list[PhantomName] = Field(default_factory=list)
+    ambiguous: list[PhantomName] = Field(default_factory=list)
+
+
+class SqlReply(FirstRows):
+    """The rows beyond those here are given by `/runs/{run_id}/rows`."""
+
+    allowed: bool
+    reason: str | None
+    """Why it may not run."""
+    sql: str
+    """What was sent."""
+    phantoms: Phantoms
+    run_id: str
+
+
+class ResultColumn(Reply):
+    name: str
+    kind: str
+    """By its values: `number`, `text`, ..., `mixed`, or `empty`."""
+
+
+class RowsReply(Reply):
+    columns: list[ResultColumn]
+    rows: list[list[Any]]
+    total: int
+    """Rows that the filters keep."""
+    offset: int
+    limit: int
+    truncated: bool
+    """There are more rows than are kept, or than were counted."""
 
 
 @router.post("/sql", responses=refusals(404))

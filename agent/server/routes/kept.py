@@ -13,9 +13,10 @@ from pydantic import BaseModel, Field
 from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
 from agent.server.kept import as_seen, as_shown, filter_columns, filter_values, parameters_of, refreshed
-from agent.server.replies import Reply, ValuesReply
+from agent.server.replies import Reply
 from agent.server.routes.answers import DOCUMENTS, DocumentFormat, Id, document_response, refusals
 from agent.server.services import ClientServices, Here
+from agent.server.table_lookups import ValuesReply
 from agent.statements.filtering import FilterKind
 from agent.store.records import (
     BoardFilter,

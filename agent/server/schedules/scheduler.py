@@ -20,7 +20,7 @@ from agent.results import SqlOutcome
 from agent.server.documents import Document, Section, of_kept
 from agent.server.errors import ApiError
 from agent.server.kept import as_seen, as_shown, rerun, shortened
-from agent.server.runs.encoding import as_json
+from agent.server.replies import as_json
 from agent.server.schedules import NotDelivered, Unsure
 from agent.server.schedules.cron import BadTimes, following, latest
 from agent.server.schedules.mail import send_mail
