@@ -358,8 +358,9 @@ async def ties(parsed: ParsedQuery, schema: Schema, rows: int, database: Databas
         return []
     many = f"{level} or more" if level == MOST else str(level)
     text = f"{many} further row{'s are' if level > 1 else ' is'} level with the last one shown"
-    longer = Choice(label="Show them", sql=_longer(parsed, rows + level))
-    return [LeftOut(kind="tie", count=level, text=text, others=[longer])]
+    assert isinstance(parsed.tree, exp.Select)
+    longer = render(parsed.tree.copy().limit(rows + level), parsed.dialect)
+    return [LeftOut(kind="tie", count=level, text=text, others=[Choice(label="Show them", sql=longer)])]
 
 
 def _limit(select: exp.Select) -> int | None:
@@ -376,8 +377,3 @@ def _unique(select: exp.Select, schema: Schema) -> bool:
         return False
     (key,) = table.primary_key
     return any(term.this.name.casefold() == key.casefold() for term in select.args["order"].expressions)
-
-
-def _longer(parsed: ParsedQuery, rows: int) -> str:
-    assert isinstance(parsed.tree, exp.Select)
-    return render(parsed.tree.copy().limit(rows), parsed.dialect)

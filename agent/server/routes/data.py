@@ -20,7 +20,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
-from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
+from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, check_sql, export
 from agent.server.errors import ApiError
 from agent.server.replies import Reply, first_rows
 from agent.server.routes.answers import Id, disposition, refusals
@@ -132,10 +132,8 @@ async def sql(here: Here, asked: SqlIn) -> SqlReply:
     started = datetime.now(UTC)
     database = await preset.database()
     outcome = await here.ran(database, asked.sql)
-    named: dict[str, list[UnknownName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
-    for phantom in outcome.phantoms:
-        named[phantom.kind].append(phantom)
-    phantoms = Phantoms.of({kind if kind == "ambiguous" else f"{kind}s": names for kind, names in named.items()})
+    named = [(one if one == "ambiguous" else one.removesuffix("s"), one) for one in Phantoms.model_fields]
+    phantoms = Phantoms.of({field: [p for p in outcome.phantoms if p.kind == kind] for kind, field in named})
     reply = SqlReply(**{**first_rows(outcome), "phantoms": phantoms, "run_id": uuid.uuid4().hex})
     await here.store.begin_run(
         RunRecord(
@@ -168,7 +166,7 @@ async def drill(here: Here, asked: DrillIn) -> DrillReply:
         )
     except NotDrillable as error:
         return DrillReply(ways=[], reason=str(error))
-    return DrillReply(ways=[DrillWay(kind=one.kind, label=one.label, sql=one.sql) for one in found])
+    return DrillReply(ways=[DrillWay.of(one) for one in found])
 
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))
