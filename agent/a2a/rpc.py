@@ -1,31 +1,41 @@
-"""The agent's JSON-RPC endpoint and its card; `eval.a2a.jsonrpc` has the protocol.
+"""The agent's JSON-RPC endpoint and its card, and a standalone app with both doors; `eval.a2a.jsonrpc` has the
+protocol.
 
-In: settings, and the public URL of the endpoint. Out: Starlette routes, and a function that stops their tasks.
+In: settings, and the public URL of the endpoint. Out: Starlette routes, and a function that stops their tasks; a
+FastAPI app for any ASGI server.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import urlsplit
 
 from a2a.helpers.proto_helpers import new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
 from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message, Role
+from fastapi import FastAPI
 from google.protobuf.json_format import MessageToDict
 
-from agent.a2a.answer import answering
+from agent.a2a.answer import answered, answering
+from agent.a2a.rest import MAX_BYTES, rest_router
 from agent.a2a.shared_tasks import Place, SharedEvents, SharedTasks
-from agent.a2a.task import InputMissing, TaskAnswer, TaskContext, TaskUnusable, read_parts
+from agent.a2a.task import InputMissing, TaskAnswer, TaskContext, TaskUnusable, read_parts, read_task
 from agent.config import Settings
 from agent.events import Event
+from agent.models import OFFLINE
 from agent.models.protocol import Model
-from agent.server.middleware.tokens import tokens_needed
+from agent.server.middleware.addresses import OriginCheck, listed
+from agent.server.middleware.request_limits import Limits
+from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
+from eval.a2a.http_requests import BodyLimit
 from eval.a2a.jsonrpc import RecentTasks, RpcRoutes, begun_task, card, served
 from eval.schema import ALL_DIALECTS
 from eval.version import VERSION
@@ -188,3 +198,34 @@ def rpc_routes(
     executor = SqlExecutor(config, shared, model)
     shared.cancelled_elsewhere = executor.cancelled_elsewhere
     return served(executor, own_card, shared, stream=SharedEvents(place), path=path, also_at=also_at)
+
+
+def build_app(config: Settings, card_url: str, *, model: Model | None = None) -> FastAPI:
+    """Plain REST and JSON-RPC beside each other, no page, no state on disk; the card shows `card_url`. The app accepts
+    loopback host names, its card's host and TEXT2SQL_SERVER_HOSTS, and refuses pages of other origins. Without tokens
+    in the settings it authenticates nobody, as evaluators expect; then it must listen on loopback or behind a proxy
+    that authenticates. `model`: None means the model of the settings. Raises CardUrlUnusable, and TokensInvalid for
+    unusable tokens."""
+    rpc = rpc_routes(config, card_url, model=model)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        # Run the card's example once, without a model, so that no task waits a second for the graph to load
+        app.state.warming = asyncio.ensure_future(answered(read_task(EXAMPLE), config, OFFLINE))
+        try:
+            yield
+        finally:
+            app.state.warming.cancel()
+            await asyncio.gather(rpc.aclose(), app.state.warming, return_exceptions=True)
+
+    app = FastAPI(title="text2sql over A2A", lifespan=lifespan)
+    app.include_router(rest_router(config, model=model))
+    app.router.routes.extend(rpc.routes)
+    too_large = TaskAnswer(sql="", error=f"More than {MAX_BYTES:,} bytes.").wire()
+    app.add_middleware(BodyLimit, most=MAX_BYTES, refusal=too_large)
+    tokens = Tokens.of(config.server)
+    if tokens_needed(config.server):
+        app.add_middleware(Authentication, tokens=tokens, limits=Limits(config.server))
+    hosts = {*listed(config.server.hosts), urlsplit(card_url).hostname or ""}
+    app.add_middleware(OriginCheck, needed=tokens.needed, hosts=frozenset(hosts), origins=frozenset())
+    return app
