@@ -70,13 +70,10 @@ def peer(scope: Scope) -> str:
     return str(client[0]) if client and client[0] else ""
 
 
-def came_through_proxy(scope: Scope) -> bool:
-    return any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in scope["headers"])
-
-
 def is_local(scope: Scope) -> bool:
     """Whether the request was made on this machine and directly."""
-    return is_loopback(peer(scope)) and not came_through_proxy(scope)
+    proxied = any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in scope["headers"])
+    return is_loopback(peer(scope)) and not proxied
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:

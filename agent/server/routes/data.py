@@ -241,7 +241,7 @@ async def _kept(here: ClientServices, record: RunRecord, task: str | None) -> Ke
         sql = str(best.get("sql") or "") if best else ""
     if not sql:
         raise ApiError(404, "This run has no result.")
-    database = await (await here.presets.find(here.client, record.preset)).opened()
+    database = await here.database(record.preset)
     checked = await check_sql(database, sql, schema_ttl=here.settings.database.schema_ttl)
     if checked.statement is None:
         raise ApiError(404, f"This run has no result: {checked.reason}")
