@@ -134,11 +134,6 @@ def call_name(client: Client, session: str, request_id: object) -> str:
     return f"mcp {client.name} {session} {request_id}"[:1000] if session else ""
 
 
-def call_of(context: Context, client: Client) -> str:
-    request = context.request_context.request
-    return "" if request is None else call_name(client, session_of(request.scope), context.request_id)
-
-
 def caller(context: Context, services: Services) -> ClientServices:
     """The services for the client of the HTTP request behind a call; over standard input, for the user of this machine.
     Raises ToolError."""
@@ -175,20 +170,6 @@ def offer_structures(server: MCPServer[Any], services: Callable[[], Services]) -
         return await described(context, database, table)
 
 
-async def listed_resources(here: ClientServices) -> list[Resource]:
-    """The structure of each database that the client may ask."""
-    return [
-        Resource(
-            uri=f"schema://{quote(preset.id, safe='')}",
-            name=preset.id,
-            title=f"Structure of {preset.name}",
-            description=preset.description,
-            mime_type=_JSON,
-        )
-        for preset in await here.presets.listed(here.client)
-    ]
-
-
 async def structure(here: ClientServices, database: str, table: str = "") -> SchemaInfo:
     """The structure of a database, or of one of its tables. Raises ApiError, StoreError, DatabaseError."""
     preset = await here.presets.find(here.client, database or None)
@@ -216,13 +197,25 @@ def _table(table: Table) -> TableInfo:
 
 
 class _Tools(MCPServer[Any]):
-    """The SDK's server, with plain messages for invalid arguments, and the caller's own databases as resources."""
+    """The SDK's server, with plain messages for invalid arguments, and the structures of the caller's own databases as
+    resources."""
 
     services: Callable[[], Services]
 
     async def _handle_list_resources(self, ctx: Any, params: Any) -> ListResourcesResult:
         context = Context(request_context=ctx, mcp_server=self, input_params=params, subscriptions=self._subscriptions)
-        return ListResourcesResult(resources=await listed_resources(caller(context, self.services())))
+        here = caller(context, self.services())
+        resources = [
+            Resource(
+                uri=f"schema://{quote(preset.id, safe='')}",
+                name=preset.id,
+                title=f"Structure of {preset.name}",
+                description=preset.description,
+                mime_type=_JSON,
+            )
+            for preset in await here.presets.listed(here.client)
+        ]
+        return ListResourcesResult(resources=resources)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
@@ -314,7 +307,9 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         with _errors_reported():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
             here = caller(context, services())
-            run = await begin(here, asked, call=call_of(context, here.client))
+            request = context.request_context.request
+            call = "" if request is None else call_name(here.client, session_of(request.scope), context.request_id)
+            run = await begin(here, asked, call=call)
             return await _answer(run, context, here)
 
     return server

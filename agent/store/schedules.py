@@ -41,10 +41,6 @@ def without_schedules(connection: Connection, *which: ColumnElement[bool]) -> in
     return connection.execute(delete(schedules).where(*which)).rowcount
 
 
-def delivery_id(schedule_id: str, due: datetime) -> str:
-    return hashlib.sha256(f"{schedule_id} {micros(due)}".encode()).hexdigest()[:32]
-
-
 class ScheduleStore(Base):
     def sealed(self, text: str) -> str:
         """Raises SecretMissing when there is no key."""
@@ -201,7 +197,7 @@ def _id(schedule_id: str) -> ColumnElement[bool]:
 
 def _delivery(schedule: ScheduleRecord, due: datetime, by_hand: int = 0) -> DeliveryRecord:
     return DeliveryRecord(
-        delivery_id=delivery_id(schedule.schedule_id, due),
+        delivery_id=hashlib.sha256(f"{schedule.schedule_id} {micros(due)}".encode()).hexdigest()[:32],
         schedule_id=schedule.schedule_id,
         owner=schedule.owner,
         due=due,
