@@ -122,7 +122,7 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     FILE QUESTION is short for --db FILE QUESTION.
     """
     from agent.cli.console import ReaderGone, console_on
-    from agent.cli.output import Output
+    from agent.cli.report import Output
     from agent.cli.session import Asker, failed
 
     progress = console_on(sys.stderr, not no_color)
@@ -189,17 +189,17 @@ def main() -> None:
             app(["--db", *sys.argv[1:]], prog_name=_program())
         page(sys.argv[1:], prog_name=_program())
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
-        from agent.cli.knowledge_commands import profile
+        from agent.cli.commands import profile
 
         profile(sys.argv[2:], prog_name=f"{_program()} profile")
     if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"], ["model", "check"],
                         ["model", "init"], ["model", "get"], ["model", "remove"]):  # fmt: skip
-        from agent.cli import knowledge_commands, model_command
+        from agent.cli import commands, model_command
 
-        commands = model_command if sys.argv[1] == "model" else knowledge_commands
-        getattr(commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
+        module = model_command if sys.argv[1] == "model" else commands
+        getattr(module, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
     if sys.argv[1:2] in (["explain"], ["fix"]):
-        from agent.cli.statement_commands import is_statement, statements
+        from agent.cli.commands import is_statement, statements
 
         if is_statement(sys.argv[2:]):
             statements(sys.argv[1:], prog_name=_program())

@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Any, TextIO, cast
 
 IMPORTED = (
-    "agent.a2a.app",
+    "agent.a2a.rpc",
     "agent.batch",
     "agent.cli.interactive",
     "agent.cli.report",

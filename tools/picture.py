@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from agent.cli.output import Output
+from agent.cli.report import Output
 from agent.cli.session import Asker
 
 QUESTION = "How many products does each category have?"

@@ -60,7 +60,7 @@ def serve(
         refuse(settings_problem(error))
 
     def app_with(url: str) -> Any:
-        from agent.a2a.app import build_app
+        from agent.a2a.rpc import build_app
 
         return build_app(config, url)
 

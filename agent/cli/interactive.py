@@ -18,10 +18,10 @@ from rich.text import Text
 
 from agent.cli import exits
 from agent.cli.console import printable
+from agent.cli.report import Output, show_explanation, show_sql
 from eval.language.inflection import counted
 
 if TYPE_CHECKING:
-    from agent.cli.output import Output
     from agent.cli.session import Asker
     from agent.runner import Answer
     from eval.databases.base import Database
@@ -111,14 +111,10 @@ class Prompt:
             case ["schema"]:
                 self._schema(rest)
             case ["sql"] if self._last and self._last.sql:
-                from agent.cli.report import show_sql
-
                 show_sql(self._output.results, self._last.sql)
             case ["sql"]:
                 self._output.complain("There is no SQL yet.")
             case ["explain"] if self._last:
-                from agent.cli.report import show_explanation
-
                 show_explanation(self._output.results, self._last)
             case ["explain"]:
                 self._output.complain("There is no answer yet.")

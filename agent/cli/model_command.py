@@ -41,7 +41,7 @@ def _model() -> None:
 @model.command("init")
 def init_model(db: DatabaseOption = None) -> None:
     """Print a draft for a database, as an Apache Ossie document to be corrected and kept."""
-    from agent.inspection.semantics import draft_model
+    from agent.inspection.memory import draft_model
 
     with errors_reported():
         typer.echo(draft_model(opened(db)), nl=False)
@@ -75,7 +75,7 @@ def check_model(
     if file is None:
         _check_language_model(base_url, model, db, questions, as_json=as_json)
         return
-    from agent.inspection.semantics import check_model
+    from agent.inspection.memory import check_model
 
     with errors_reported():
         database = opened(db)

@@ -103,7 +103,6 @@ def file_problem(file: Path) -> str | None:
 def _served(listening: socket.socket, files: list[Path], *, browser: bool) -> int:
     """Serve until Ctrl-C, and have the files read as soon as the server answers; the exit code."""
     from agent.config import settings
-    from agent.server.instance import Instance
     from agent.server.server_process import address_of, announce, serve
     from agent.server.telemetry import configure_logging
 
@@ -130,7 +129,7 @@ def _served(listening: socket.socket, files: list[Path], *, browser: bool) -> in
         announce(address, config)
         threading.Thread(target=read_files, daemon=True).start()  # the server answers it meanwhile
 
-    code = serve(listening, config, url=address, instance=Instance(), started=started)
+    code = serve(listening, config, url=address, started=started)
     return exits.DATABASE if problems else code
 
 

@@ -40,7 +40,7 @@ _LONG_SECONDS = 3.0
 class Steps:
     """Shows the steps of one question; use as a context manager. A quiet one shows nothing."""
 
-    def __init__(self, console: Console, *, quiet: bool = False, threshold: float = 0.70, execute: bool = True) -> None:
+    def __init__(self, console: Console, *, quiet: bool = False, execute: bool = True) -> None:
         self._console = console
         self._quiet = quiet
         self._live = console.is_terminal and not console.is_dumb_terminal and not quiet
@@ -52,7 +52,7 @@ class Steps:
         self._characters = 0
         self._node, self._doing, self._began = "", "", self._since
         self.execute = execute
-        self.threshold = threshold
+        self.threshold = 0.70
 
     def __enter__(self) -> Steps:
         return self

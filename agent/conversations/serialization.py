@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from agent import state
 from agent.state import QueryResult
-from agent.store.columns import storable
+from agent.store.tables import storable
 
 PREVIEW_ROWS = 20
 PREVIEW_CELL = 500

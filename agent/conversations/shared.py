@@ -20,9 +20,9 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import CONNECT_SECONDS
-from agent.store.columns import storable
 from agent.store.location import Location
 from agent.store.store_errors import StateUnavailable
+from agent.store.tables import storable
 
 _MIGRATING = 0x7E4726
 AWAY_SECONDS = 20.0

@@ -66,6 +66,10 @@ SLOW = 15.0
 """Seconds for one short query above which a strategy of several longer calls would try a user's patience."""
 LEAST_CONTEXT = 6_000
 """Tokens that the prompts of `standard` and a reply may take on a database of some twenty tables."""
+PAIRS = 3
+APART = 0.25
+"""By how much the right queries have to be marked higher, on average."""
+_PAIR_LIMITS = Limits(seconds=2.0, rows=20)
 _SILENT = "It does not answer; the built-in engine needs no model."
 _LIMITS = Limits(seconds=5.0, rows=5_000)
 
@@ -131,7 +135,13 @@ async def probed(
     try:
         schema = await asyncio.to_thread(database.schema)
         questions = _verified(examples, database, schema) if verified else _plain(database, schema)
-        queries = await _queries(model, database, schema, privacy, questions, until)
+        queries = []
+        async for question in questions:
+            if time.monotonic() >= until:
+                break
+            began = time.monotonic()
+            is_right, features = await _query(model, question, database, schema, privacy)
+            queries.append(_Tried(is_right, time.monotonic() - began, features))
         asked, right = len(queries), sum(one.right for one in queries)
         middle = round(median(one.seconds for one in queries), 2) if queries else None
         is_small = await small(chosen)
@@ -203,24 +213,6 @@ async def _verified(examples: Sequence[Example], database: Database, schema: Sch
             return
 
 
-async def _queries(
-    model: Model,
-    database: Database,
-    schema: Schema,
-    privacy: Privacy,
-    questions: AsyncIterator[_Question],
-    until: float,
-) -> list[_Tried]:
-    queries = []
-    async for question in questions:
-        if time.monotonic() >= until:
-            break
-        began = time.monotonic()
-        right, features = await _query(model, question, database, schema, privacy)
-        queries.append(_Tried(right, time.monotonic() - began, features))
-    return queries
-
-
 async def _query(
     model: Model, question: _Question, database: Database, schema: Schema, privacy: Privacy
 ) -> tuple[bool, dict[str, float] | None]:
@@ -253,51 +245,20 @@ async def _query(
 
 
 async def _judged(model: Model, database: Database, schema: Schema, until: float) -> bool | None:
+    """Whether the model marks right queries above wrong ones, by APART on average; None where time runs out, or where
+    there is no mark of either. A reply that cannot be used is no mark. Raises DatabaseError."""
+    marks: dict[bool, list[float]] = {True: [], False: []}
     try:
         async with asyncio.timeout(max(1.0, until - time.monotonic())):
-            trial = await judge_trial(model, database, schema)
+            for question, right, wrong in _pairs(schema):
+                for is_right, tree in ((True, right), (False, wrong)):
+                    mark = await _mark(model, database, question, tree)
+                    if mark is not None:
+                        marks[is_right].append(mark)
     except TimeoutError:
         return None
-    return trial.tells_apart if trial.right and trial.wrong else None
-
-
-PAIRS = 3
-APART = 0.25
-"""By how much the right queries have to be marked higher, on average."""
-_PAIR_LIMITS = Limits(seconds=2.0, rows=20)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeTrial:
-    """The marks (0..1) that a judge gave."""
-
-    right: tuple[float, ...]
-    wrong: tuple[float, ...]
-
-    @property
-    def tells_apart(self) -> bool:
-        """A trial without marks says nothing against a judge."""
-        if not (self.right and self.wrong):
-            return True
-        return sum(self.right) / len(self.right) - sum(self.wrong) / len(self.wrong) >= APART
-
-
-@dataclass(frozen=True, slots=True)
-class _Played:
-    question: str
-    right: exp.Select
-    wrong: exp.Select
-
-
-async def judge_trial(model: Model, database: Database, schema: Schema) -> JudgeTrial:
-    """Play the pairs. A reply that cannot be used is no mark. Raises DatabaseError."""
-    marks: dict[bool, list[float]] = {True: [], False: []}
-    for pair in _pairs(schema):
-        for right, tree in ((True, pair.right), (False, pair.wrong)):
-            mark = await _mark(model, database, pair.question, tree)
-            if mark is not None:
-                marks[right].append(mark)
-    return JudgeTrial(tuple(marks[True]), tuple(marks[False]))
+    means = [sum(some) / len(some) for some in marks.values() if some]
+    return means[0] - means[1] >= APART if len(means) == 2 else None
 
 
 async def _mark(model: Model, database: Database, question: str, tree: exp.Select) -> float | None:
@@ -318,16 +279,17 @@ async def _mark(model: Model, database: Database, question: str, tree: exp.Selec
     return min(1.0, max(0.0, judgement.score))
 
 
-def _pairs(schema: Schema) -> Iterator[_Played]:
+def _pairs(schema: Schema) -> Iterator[tuple[str, exp.Select, exp.Select]]:
+    """Questions, each with its right query and a wrong one."""
     tables = [t for t in schema.tables if len(t.columns) > 1 and t.row_count != 0]
     for at, table in enumerate(tables[:PAIRS]):
         other = tables[(at + 1) % len(tables)]
         name, column = _called(table.name), table.columns[-1]
         values = exp.select(quoted_column(column.name)).distinct().from_(table_source(table))
         if at % 2 == 0 or other is table:
-            yield _Played(f"How many rows does {name} have?", _count(table), values)
+            yield f"How many rows does {name} have?", _count(table), values
         else:
-            yield _Played(f"Which different values of {_called(column.name)} does {name} have?", values, _count(other))
+            yield f"Which different values of {_called(column.name)} does {name} have?", values, _count(other)
 
 
 def _count(table: Table) -> exp.Select:

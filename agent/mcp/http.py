@@ -21,8 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from agent.mcp.callers import SESSION_HEADER, call_name, session_of
-from agent.mcp.tools import make_server
+from agent.mcp.tools import SESSION_HEADER, call_name, make_server, session_of
 from agent.server.access import Client, client_in
 from agent.server.errors import AGAIN_SECONDS, error_response
 from agent.server.services import Services

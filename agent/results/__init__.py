@@ -3,7 +3,7 @@
 In: a database and a statement. Out: pages as JSON values, files as chunks of bytes, or a `ResultError` for the user.
 """
 
-from agent.results.edited import SqlOutcome, UnknownName, check_sql, run_sql
+from agent.results.edited import SqlOutcome, check_sql, run_sql
 from agent.results.export import MEDIA_TYPES, Format, export
 from agent.results.pages import Filter, Sort
 from agent.results.result_errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
@@ -22,7 +22,6 @@ __all__ = [
     "Sort",
     "SqlOutcome",
     "StatementFailed",
-    "UnknownName",
     "check_sql",
     "export",
     "run_sql",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -16,16 +16,8 @@ from pydantic import BaseModel, Field
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.values import json_rows, json_value
-from eval.sql import check, parse, resolve
+from eval.sql import Phantom, check, parse, resolve
 from eval.statement import ReadStatement
-
-
-class UnknownName(BaseModel, frozen=True):
-    """A name that the database does not have, or (`ambiguous`) has more than once."""
-
-    kind: Literal["table", "column", "function", "ambiguous"]
-    name: str
-    nearest: list[str] = Field(default_factory=list)
 
 
 class CheckedSql(BaseModel, frozen=True):
@@ -36,7 +28,7 @@ class CheckedSql(BaseModel, frozen=True):
     """Why it may not run; None when it may."""
     sql: str = ""
     """What would be sent: generated back from the tree, comments gone. Empty when refused."""
-    phantoms: list[UnknownName] = Field(default_factory=list)
+    phantoms: list[Phantom] = Field(default_factory=list)
     statement: ReadStatement | None = Field(None, exclude=True, repr=False)
     """For `ResultStore.keep`."""
 
@@ -49,7 +41,7 @@ class SqlOutcome(BaseModel, frozen=True):
     status: Literal["success", "error", "timeout", "cancelled", "refused"]
     sql: str = ""
     """The statement as sent; empty when refused."""
-    phantoms: list[UnknownName] = Field(default_factory=list)
+    phantoms: list[Phantom] = Field(default_factory=list)
     columns: list[str] = Field(default_factory=list)
     rows: list[list[Any]] = Field(default_factory=list)
     """JSON values (`eval.databases.values`)."""
@@ -61,7 +53,20 @@ class SqlOutcome(BaseModel, frozen=True):
 
 async def check_sql(database: Database, sql: str, *, schema_ttl: float = 300.0) -> CheckedSql:
     """Parse once, ask the guard, look up the names. Nothing runs."""
-    return await asyncio.to_thread(_checked, database, sql, schema_ttl)
+
+    def checked() -> CheckedSql:
+        parsed = parse(sql, database.dialect)
+        try:
+            schema = database.schema(ttl=schema_ttl)
+        except DatabaseError:
+            schema = None  # the statement itself will show what is wrong with the database
+        verdict = check(parsed, schema)
+        if verdict.statement is None:
+            return CheckedSql(allowed=False, reason=verdict.reason)
+        phantoms = [] if schema is None else list(resolve(parsed, schema).phantoms)
+        return CheckedSql(allowed=True, sql=verdict.statement.sql, phantoms=phantoms, statement=verdict.statement)
+
+    return await asyncio.to_thread(checked)
 
 
 async def run_sql(database: Database, sql: str, *, limits: Limits, schema_ttl: float = 300.0) -> SqlOutcome:
@@ -88,22 +93,4 @@ async def run_sql(database: Database, sql: str, *, limits: Limits, schema_ttl: f
         truncated=done.truncated,
         error=done.error,
         execution_time_ms=round(done.execution_time_ms, 3),
-    )
-
-
-def _checked(database: Database, sql: str, schema_ttl: float) -> CheckedSql:
-    parsed = parse(sql, database.dialect)
-    try:
-        schema = database.schema(ttl=schema_ttl)
-    except DatabaseError:
-        schema = None  # the statement itself will show what is wrong with the database
-    verdict = check(parsed, schema)
-    if verdict.statement is None:
-        return CheckedSql(allowed=False, reason=verdict.reason)
-    phantoms = [] if schema is None else resolve(parsed, schema).phantoms
-    return CheckedSql(
-        allowed=True,
-        sql=verdict.statement.sql,
-        phantoms=[UnknownName(**asdict(phantom)) for phantom in phantoms],
-        statement=verdict.statement,
     )

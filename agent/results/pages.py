@@ -14,12 +14,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from agent.results.cells import exact_column
-from agent.results.facts import ColumnFacts
+from agent.results.cells import ColumnFacts, exact_column
 from agent.results.result_errors import BadRequest
 from eval.databases.types import Value
 
-BATCH_ROWS = 10_000
 COUNTED = 100_000
 """Rows counted behind a filter; there are more when `Page.total_exact` is false."""
 
@@ -140,9 +138,9 @@ def read_rows(
     exact: Sequence[int],
     chosen: Selection,
     *,
+    batch: int,
     offset: int = 0,
     limit: int = -1,
-    batch: int = BATCH_ROWS,
 ) -> Iterator[list[Sequence[Value]]]:
     """The rows' exact values, column by column, in batches; all rows from the first one when `limit` is negative."""
     names = ", ".join([*(f"c{i}" for i in range(width)), *(f"x{i}" for i in exact)])

@@ -6,19 +6,17 @@ for scripts. Settings come from the environment or a .env file.
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from agent.cli.shared import KitOption
-from agent.server.instance import Instance
-from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
+from eval.a2a.command import CANNOT_START, USAGE, refuse
 
 MEANING = {
     0: "stopped as asked",
     USAGE: "wrong use: an unknown option, a setting that cannot be used, an address that needs tokens",
-    NOT_STARTED: "it could not start: the port is taken, or the state cannot be opened",
+    CANNOT_START: "it could not start: the port is taken, or the state cannot be opened",
 }
 
 _EPILOG = "\n".join(
@@ -61,7 +59,16 @@ def serve_command(
 
     from agent.config import settings, settings_problem
     from agent.server.middleware import host_problem
-    from agent.server.workers import run_workers, workers_problem
+    from agent.server.server_process import (
+        AddressUnusable,
+        address_of,
+        announce,
+        bound,
+        options,
+        run_workers,
+        serve,
+        workers_problem,
+    )
     from agent.store import StoreError
 
     try:
@@ -69,11 +76,11 @@ def serve_command(
         count = 1 if reload else workers or config.server.workers
         problem = host_problem(host, config.server, config.database) or workers_problem(count, config.state)
     except ValidationError as error:
-        _refuse(settings_problem(error))
+        refuse(f"text2sql: {settings_problem(error)}")
     except StoreError as error:
-        _refuse(str(error))
+        refuse(f"text2sql: {error}")
     if problem:
-        _refuse(problem)
+        refuse(f"text2sql: {problem}")
     if reload:
         import uvicorn
 
@@ -85,17 +92,11 @@ def serve_command(
         listening = bound(host, port)
         address = address_of(listening)
         there, started = (url or address).rstrip("/"), lambda: announce(address, config)
-        raise typer.Exit(serve(listening, config, url=there, instance=Instance(), started=started))
+        raise typer.Exit(serve(listening, config, url=there, started=started))
     except AddressUnusable as error:
-        sys.stderr.write(f"text2sql: {error}\n")
-        raise typer.Exit(NOT_STARTED) from None
+        refuse(f"text2sql: {error}", CANNOT_START)
     except ValueError as error:
-        _refuse(str(error))
-
-
-def _refuse(problem: str) -> NoReturn:
-    sys.stderr.write(f"text2sql: {problem}\n")
-    raise typer.Exit(USAGE)
+        refuse(f"text2sql: {error}")
 
 
 def main() -> None:

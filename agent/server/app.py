@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from pydantic import TypeAdapter
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from agent.config import Settings
 from agent.config import settings as process_settings
@@ -22,21 +25,18 @@ from agent.conversations.checkpointer import open_checkpointer
 from agent.events import Event
 from agent.results import ResultStore
 from agent.server.errors import ErrorReply, install_errors
-from agent.server.instance import Instance
-from agent.server.late_routes import LateRoutes
-from agent.server.limits import Limits
 from agent.server.middleware import protect
+from agent.server.middleware.request_limits import Limits
 from agent.server.middleware.tokens import Tokens, tokens_needed
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, schedules, status, terms
-from agent.server.runs.registry import LiveRuns
+from agent.server.runs.registry import Instance, LiveRuns
 from agent.server.schedules.scheduler import Scheduler
-from agent.server.services import Services
+from agent.server.services import Services, Warmup
 from agent.server.sources import Sources
 from agent.server.submission import RunEvent
 from agent.server.telemetry import configure_logging, observed
-from agent.server.warmup import Warmup
 from agent.sources.connections import ConnectionPolicy
 from agent.sources.uploads import UploadLimits, UploadStore
 from agent.store import open_store
@@ -45,8 +45,6 @@ from eval.a2a.card_url import CARD_PATHS, checked_card_url
 from eval.threads import started_threads
 
 if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
     from agent.mcp.http import McpEndpoint
     from eval.a2a.jsonrpc import RpcRoutes
 
@@ -55,9 +53,10 @@ THREADS = 32
 threads."""
 FORM_BYTES = 64 * 1024
 """Size allowed for an upload's body in addition to its files."""
-
-
 _REF = "#/components/schemas/{model}"
+
+Opening = Callable[[], AbstractAsyncContextManager[Sequence[BaseRoute]]]
+"""Makes the routes, and ends what they have started."""
 
 
 def create_app(
@@ -215,3 +214,58 @@ async def _services(config: Settings, instance: Instance, tokens: Tokens) -> Asy
             tokens=tokens,
             look_for_due=asyncio.Event(),
         )
+
+
+class LateRoutes:
+    """Doors that are opened when somebody first comes: their SDKs take 40 MB and a third of a second. An ASGI app for
+    the places of a door, which makes way for the real routes at their first request; `running` brackets the life of the
+    app around it, any number of times."""
+
+    def __init__(self, app: FastAPI, paths: Sequence[tuple[str, Sequence[str] | None]], opening: Opening) -> None:
+        """`paths`: each with its methods, None for any. They have to cover all paths of the routes that are made."""
+        self._app, self._opening = app, opening
+        self._places = [
+            Route(path, self, methods=None if methods is None else [*methods], include_in_schema=False)
+            for path, methods in paths
+        ]
+        self._closing = asyncio.Event()
+        self._opened: asyncio.Future[None] | None = None
+        self._kept: asyncio.Task[None] | None = None
+        app.router.routes.extend(self._places)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self._closing, self._opened, self._kept = asyncio.Event(), None, None
+        try:
+            yield
+        finally:
+            self._closing.set()
+            if self._kept is not None:
+                await self._kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._kept = asyncio.create_task(self._keep(self._opened))
+        await asyncio.shield(self._opened)  # a client that goes away stops nobody else's
+        await self._app.router(scope, receive, send)
+
+    async def _keep(self, opened: asyncio.Future[None]) -> None:
+        """What a door starts is ended by the task that started it. A failure is told to those who wait; the next
+        request tries again."""
+        try:
+            async with self._opening() as routes:
+                self._swap(self._places, routes)
+                opened.set_result(None)
+                await self._closing.wait()
+                self._swap(routes, self._places)
+        except Exception as error:
+            if opened.done():
+                raise
+            self._opened = None
+            opened.set_exception(error)
+
+    def _swap(self, old: Sequence[BaseRoute], new: Sequence[BaseRoute]) -> None:
+        routes = self._app.router.routes
+        at = routes.index(old[0])
+        routes[at : at + len(old)] = new

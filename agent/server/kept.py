@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from agent.results import SqlOutcome
 from agent.server.errors import ApiError
-from agent.server.replies import ValuesReply, first_rows
+from agent.server.replies import first_rows
 from agent.server.services import ClientServices
-from agent.server.table_lookups import values
+from agent.server.table_lookups import ValuesReply, values
 from agent.statements.filtering import Filter, FilterKind, filterable, filtered
 from agent.store.records import BoardFilter, BoardRecord, FilterColumn, KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database

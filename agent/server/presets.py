@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import Field
 
 from agent.access import Person, access_of, audit_of, personal
 from agent.config import DatabaseSettings, JudgingSettings
-from agent.inspection.semantics import described_schema
+from agent.inspection.memory import described_schema
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.runtime.preparation import for_database
 from agent.server.access import Client
 from agent.server.errors import ApiError
-from agent.server.replies import PresetReply
+from agent.server.replies import Reply
 from agent.server.sources import Sources
 from agent.store.records import SourceRecord
 from eval.databases.base import Database
@@ -28,6 +31,23 @@ from eval.tasks import DEMOS, demo_ids, demo_named
 
 CONFIGURED = "configured"
 """Id of the database that the settings name."""
+
+
+class PresetReply(Reply):
+    """A database that a client may ask."""
+
+    id: str
+    name: str
+    description: str
+    dialect: str
+    kind: Literal["demo", "configured", "connected", "uploaded"]
+    examples: list[str] = Field(default_factory=list)
+    tables: int | None = None
+    """None: not known before it has been opened."""
+    default: bool = False
+    removable: bool = False
+    notes: list[str] = Field(default_factory=list)
+    """How an uploaded file was read."""
 
 
 @dataclass(frozen=True, slots=True)

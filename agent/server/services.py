@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from fastapi import Depends, Request
 
 from agent.config import Settings
 from agent.results import ResultStore, SqlOutcome, run_sql
+from agent.runtime.interpreter import answer_many
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.middleware.tokens import Tokens
@@ -17,12 +19,14 @@ from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.runs.registry import LiveRuns
 from agent.server.sources import Sources
-from agent.server.warmup import Warmup
 from agent.store import Store
-from agent.store.owned import R
+from agent.store.base import Kind
 from agent.store.records import BoardRecord, KeptRecord, Record, RunRecord, ScheduleRecord, ThreadRecord
 from eval.databases.base import Database
 from eval.databases.types import Limits
+
+log = logging.getLogger(__name__)
+
 
 CALLED: dict[type[Record], str] = {
     RunRecord: "run",
@@ -77,7 +81,7 @@ class ClientServices(Services):
         """The owner of what the client makes."""
         return self.client.name
 
-    async def mine(self, kind: type[R], key: str) -> R:
+    async def mine(self, kind: type[Kind], key: str) -> Kind:
         """A record of the client's own. Raises ApiError 404."""
         return required(await self.store.get(kind, self.owner, key), CALLED[kind])
 
@@ -89,6 +93,46 @@ class ClientServices(Services):
         """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503
         it does not open)."""
         return await (await self.presets.find(self.client, preset_id, owner)).database()
+
+
+class Warmup:
+    """Slow one-time work in the background when the server starts, so that the first question is fast: the graph and
+    the model's client imported, the default database opened and its structure read. A failure here is no failure of the
+    server: `/ready` says what is missing, and a question says why."""
+
+    def __init__(self) -> None:
+        self.graph = "still being loaded"
+        """`ok` once a run would find it imported."""
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, presets: Presets, *, offline: bool) -> None:
+        self._task = asyncio.create_task(self._warm(presets, offline))
+
+    async def end(self) -> None:
+        """Wait for a step that is under way; threads cannot be stopped."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _warm(self, presets: Presets, offline: bool) -> None:
+        def imported() -> None:
+            import agent.graph
+            import agent.parser  # gives a second opinion on every other model's query
+
+            if not offline:
+                import agent.models.chat  # noqa: F401
+
+        try:
+            await presets.schema(presets.default())
+        except ApiError as error:
+            log.warning("The default database cannot be used: %s", error)
+        try:
+            await asyncio.to_thread(imported)
+            answer_many()
+            self.graph = "ok"
+        except Exception:
+            log.exception("The graph could not be loaded")
+            self.graph = "could not be loaded"
 
 
 async def services(request: Request) -> Services:

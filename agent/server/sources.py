@@ -11,6 +11,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterable, Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 from agent.server.errors import ApiError
 from agent.sources.connections import ConnectionPolicy, connect
@@ -52,7 +53,7 @@ class Sources:
         except (SourceError, DatabaseError) as error:
             raise ApiError(400, str(error)) from error
         database = made.database
-        record = self._record(owner, "connected", name or database.name, database.dialect, url.strip())
+        record = _record(owner, "connected", name or database.name, database.dialect, url.strip())
         try:
             await self._store.add_source(record)
         except BaseException:
@@ -77,7 +78,7 @@ class Sources:
         for known in await self._store.sources(owner):
             if known.kind == "uploaded" and known.location == source.id:
                 return known  # the same files again
-        record = self._record(owner, "uploaded", name or source.name, source.dialect, source.id)
+        record = _record(owner, "uploaded", name or source.name, source.dialect, source.id)
         try:
             await self._store.add_source(record)
         except BaseException:
@@ -163,18 +164,17 @@ class Sources:
         while self._open:
             await asyncio.to_thread(self._open.popitem()[1].close)
 
-    def _record(self, owner: str, kind: str, name: str, dialect: str, location: str) -> SourceRecord:
-        return SourceRecord.model_validate(
-            {
-                "source_id": secrets.token_urlsafe(12),
-                "owner": owner,
-                "name": " ".join(name.split())[:MAX_NAME] or "database",
-                "kind": kind,
-                "dialect": dialect,
-                "location": location,
-                "created": datetime.now(UTC),
-            }
-        )
+
+def _record(owner: str, kind: Literal["connected", "uploaded"], name: str, dialect: str, location: str) -> SourceRecord:
+    return SourceRecord(
+        source_id=secrets.token_urlsafe(12),
+        owner=owner,
+        name=" ".join(name.split())[:MAX_NAME] or "database",
+        kind=kind,
+        dialect=dialect,
+        location=location,
+        created=datetime.now(UTC),
+    )
 
 
 def _refusal(error: SourceError | DatabaseError) -> ApiError:

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Literal, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from agent.conversations import Conversation
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
@@ -22,18 +22,31 @@ from agent.models.protocol import Model
 from agent.runner import question_problem, stream
 from agent.server.errors import ApiError
 from agent.server.presets import Preset
-from agent.server.replies import QuestionIn
 from agent.server.runs.run import LiveRun
 from agent.server.services import ClientServices, Services
 from agent.state import Term
 from agent.store import StoreError
 from agent.store.records import RunRecord, ThreadRecord
-from agent.store.threads import new_thread_id
+from agent.store.runs import new_thread_id
 from eval.databases.types import DatabaseError
 from eval.errors import Busy
 
 BUSY_SECONDS = 2
 """Seconds after which a refused client is told to retry."""
+
+
+class QuestionIn(BaseModel):
+    question: str = Field(json_schema_extra={"pattern": r"\S"})
+    preset: str | None = Field(None, max_length=200)
+    """A preset's id; None means the thread's, else the default one."""
+    thread_id: str | None = Field(None, max_length=200)
+    """The conversation that the question belongs to; None begins one."""
+    alone: bool = False
+    """The question is read as it stands, without the turns before it."""
+    resumable: bool = False
+    """The run goes on for a while when its reader is lost."""
+    model: str | None = Field(None, max_length=200, pattern=r"^[\w./:@+ -]*$")
+    """A model at the configured endpoint, or `offline`."""
 
 
 class RunInfo(BaseModel, frozen=True):

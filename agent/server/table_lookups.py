@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from agent.server.errors import ApiError, required
-from agent.server.replies import SampleReply, ValueCount, ValuesReply
+from agent.server.replies import Reply
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.databases.values import json_rows
@@ -22,6 +22,26 @@ from eval.sql.sources import quoted_column, table_source
 
 SECONDS = 5.0
 CELL_BYTES = 4 * 1024
+
+
+class SampleReply(Reply):
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+class ValueCount(Reply):
+    value: Any
+    count: int
+
+
+class ValuesReply(Reply):
+    """The most frequent values of a column. What could not be found out in time is null."""
+
+    values: list[ValueCount]
+    distinct: int | None
+    nulls: int | None
+    min: Any
+    max: Any
 
 
 def table_named(schema: Schema, name: str) -> Table:

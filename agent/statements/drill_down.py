@@ -23,7 +23,7 @@ from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.databases.values import JSON, json_rows
 from eval.errors import InputError
-from eval.schema import ForeignKey, Schema, Table
+from eval.schema import ForeignKey, Schema
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.bounds import with_headroom
 from eval.sql.sources import quoted_column, quoted_name, table_source
@@ -185,7 +185,12 @@ class _Ways:
         """The columns of the rows themselves: all of the finest table, and of the others what the query names."""
         if len(self._tables) < 2:
             return [exp.Star()]
-        finest = [name for name, table in self._tables.items() if not self._is_referred_to(table)]
+        keys = [(table, key.ref_table) for table in self._tables.values() for key in table.foreign_keys]
+        finest = [
+            name
+            for name, table in self._tables.items()
+            if not any(to == table.name for other, to in keys if other is not table)
+        ]
         whole = [one for one in self._sources() if len(finest) != 1 or one.name.casefold() == finest[0]]
         columns: list[exp.Expr] = [exp.Column(this=exp.Star(), table=one.copy()) for one in whole]
         if len(finest) == 1:
@@ -201,10 +206,6 @@ class _Ways:
         joins = self._select.args.get("joins") or []
         nodes = [self._select.args["from_"].this, *(join.this for join in joins)]
         return [node.args["alias"].this if node.args.get("alias") else node.this for node in nodes]
-
-    def _is_referred_to(self, table: Table) -> bool:
-        others = [one for one in self._tables.values() if one is not table]
-        return any(key.ref_table == table.name for one in others for key in one.foreign_keys)
 
     def _other_columns(self) -> list[tuple[ColumnWord, ForeignKey | None]]:
         """What one may group by besides: columns of the tables of the query and of those that their rows refer to, the
@@ -235,9 +236,11 @@ class _Ways:
 
     def _by(self, word: ColumnWord, key: ForeignKey | None) -> Drill | None:
         child = next((table.name for table in self._tables.values() if key in table.foreign_keys), None)
-        source = self._source_of(word.table if key is None else child)
-        if source is None:
+        start = word.table if key is None else child
+        found = [one for one in self._sources() if self._tables[one.name.casefold()].name == start]
+        if len(found) != 1:  # the table does not stand in FROM, or stands there twice
             return None
+        source = found[0]
         figure = exp.Count(this=exp.Star()) if self._figure is None else self._figure.copy()
         called = next((n for n, one in zip(self._names, self._shown, strict=True) if one is self._figure), "rows")
         query = self._over_rows()
@@ -262,11 +265,6 @@ class _Ways:
         query.set("group", exp.Group(expressions=[column.copy()]))
         largest = exp.Ordered(this=exp.Literal.number(1 if word.role == "date" else 2), desc=word.role != "date")
         return self._drill("by", f"By {name if key is None else f'{key.ref_table} {name}'}", query.order_by(largest))
-
-    def _source_of(self, table: str | None) -> exp.Identifier | None:
-        """The name in FROM of a table that stands there once."""
-        found = [one for one in self._sources() if self._tables[one.name.casefold()].name == table]
-        return found[0] if len(found) == 1 else None
 
     def _over_rows(self, *further: exp.Expr) -> exp.Select:
         """The query before its rows are grouped: of the rows that were pointed at, those that enter."""

@@ -131,7 +131,8 @@ class _Test:
             return self._in_period(column)
         if self.given.kind == "number":
             return self._between(column)
-        given = [self._literal(one) for one in self.given.value if one is not None]
+        number = self.word.numeric
+        given = [_number(one) if number else exp.Literal.string(one) for one in self.given.value if one is not None]
         tests: list[exp.Expr] = [exp.In(this=column, expressions=given)] if given else []
         if None in self.given.value:
             tests.append(exp.Is(this=column.copy(), expression=exp.Null()))
@@ -151,9 +152,6 @@ class _Test:
         number = as_number(column, figures, self.dialect) if figures is not None else column
         low, high = (_number(one) if one else None for one in (*self.given.value, None, None)[:2])
         return _bounds(number, low, high)
-
-    def _literal(self, value: str) -> exp.Expr:
-        return _number(value) if self.word.numeric else exp.Literal.string(value)
 
 
 def _bounds(of: exp.Expr, low: exp.Expr | None, high: exp.Expr | None, *, open_end: bool = False) -> exp.Expr:

@@ -16,9 +16,8 @@ from agent.knowledge.semantics.model import SemanticModel
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, vocabulary
 from agent.parser.coverage import RELATIONAL
 from agent.state import Choice, LeftOut, ReadingPart, Term
-from agent.statements.left_out import ENTERS, LIMITS, Count, counting, left_out, marks_deleted
+from agent.statements.left_out import ENTERS, LIMITS, Count, counting, left_out, marks_deleted, ties
 from agent.statements.resolved import Resolved, tables_of, words_of
-from agent.statements.ties import ties
 from eval.databases.base import Database
 from eval.language.lexicon import word_set
 from eval.schema import ForeignKey, Schema, Table

@@ -1,4 +1,5 @@
-"""The connection to the state database, with what all parts of the store share: reads, writes and plain error messages.
+"""The connection to the state database, with what all parts of the store share: reads, writes, plain error messages,
+and records of any kind that has one owner and a key, which only their owner finds.
 
 In: a `Location`. Out: transactions. Each transaction runs on one thread from start to end, because returning to the
 event loop after every statement costs more than the statements themselves. A write takes its lock at the start (SQLite:
@@ -13,19 +14,27 @@ import re
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Column, Connection, Engine, Select, and_, create_engine, event, or_, text
+from sqlalchemy import Column, Connection, Engine, Select, and_, create_engine, event, func, or_, select, text, update
 
-from agent.store.columns import micros, moment
 from agent.store.encryption import Sealer
 from agent.store.location import Location, private_file
-from agent.store.store_errors import BadCursor, told_plainly
-from agent.store.tables import migrate
+from agent.store.records import (
+    BoardRecord,
+    KeptRecord,
+    Record,
+    RunRecord,
+    ScheduleRecord,
+    SourceRecord,
+    ThreadRecord,
+)
+from agent.store.store_errors import BadCursor, TooMany, told_plainly
+from agent.store.tables import TABLES, key_of, micros, migrate, moment, selected
 from eval.threads import started_threads
 
 BUSY_SECONDS = 10
@@ -47,6 +56,25 @@ LARGEST_PAGE = 200
 CURSOR = r"^[0-9]{1,17}-[A-Za-z0-9_-]{1,200}$"
 """Where the next page of records begins, newest first: time and id of the last record of a page. It is no secret: the
 page holds only the owner's records."""
+
+
+MOST: dict[type[Record], int] = {KeptRecord: 1_000, BoardRecord: 1_000, ScheduleRecord: 100}
+"""Maximum number of records of one owner."""
+
+Owned = RunRecord | ThreadRecord | SourceRecord | KeptRecord | BoardRecord | ScheduleRecord
+Kind = TypeVar("Kind", RunRecord, ThreadRecord, SourceRecord, KeptRecord, BoardRecord, ScheduleRecord)
+
+
+def transaction(
+    work: Callable[Concatenate[S, Connection, Given], T],
+) -> Callable[Concatenate[S, Given], Coroutine[Any, Any, T]]:
+    """A method that is awaited without the connection and does all its work in one transaction, or nothing."""
+
+    @wraps(work)
+    async def done(self: S, /, *given: Given.args, **named: Given.kwargs) -> T:
+        return await self._write(lambda connection: work(self, connection, *given, **named))
+
+    return done
 
 
 class Base:
@@ -133,17 +161,36 @@ class Base:
         with told_plainly(self.place):
             return await asyncio.get_running_loop().run_in_executor(threads, inside)
 
+    # --- records of any kind that has one owner and a key ---
 
-def transaction(
-    work: Callable[Concatenate[S, Connection, Given], T],
-) -> Callable[Concatenate[S, Given], Coroutine[Any, Any, T]]:
-    """A method that is awaited without the connection and does all its work in one transaction, or nothing."""
+    @transaction
+    def add(self, connection: Connection, record: Owned) -> None:
+        """Raises TooMany."""
+        table, most = TABLES[type(record)], MOST.get(type(record))
+        mine = select(func.count()).select_from(table).where(table.c.owner == record.owner)
+        if most is not None and (connection.scalar(mine) or 0) >= most:
+            raise TooMany(f"You have {most:,} of them already, which is the most: remove some first.")
+        connection.execute(table.insert(), record.model_dump())
 
-    @wraps(work)
-    async def done(self: S, /, *given: Given.args, **named: Given.kwargs) -> T:
-        return await self._write(lambda connection: work(self, connection, *given, **named))
+    async def get(self, kind: type[Kind], owner: str, key: str) -> Kind | None:
+        table = TABLES[kind]
+        return await self._first(kind, selected(kind).where(table.c.owner == owner, key_of(table) == key))
 
-    return done
+    async def of_owner(self, kind: type[Kind], owner: str) -> list[Kind]:
+        """The one changed last first; of a kind that has no time of that, the latest."""
+        table = TABLES[kind]
+        latest = table.c["updated" if "updated" in table.c else "created"].desc()
+        return await self._all(kind, selected(kind).where(table.c.owner == owner).order_by(latest, key_of(table)))
+
+    async def change(self, record: Kind, **changed: Any) -> Kind:
+        """Store other values of a record (columns of its table) and return it with them."""
+        table, fields = TABLES[type(record)], type(record).model_fields
+        if "updated" in fields:
+            changed["updated"] = datetime.now(UTC)
+        key = key_of(table)
+        query = update(table).where(key == getattr(record, key.name)).values(**changed)
+        await self._write(lambda connection: connection.execute(query))
+        return record.model_copy(update={name: value for name, value in changed.items() if name in fields})
 
 
 def _engine(location: Location) -> Engine:

@@ -16,12 +16,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
-from agent.store.base import transaction
-from agent.store.columns import micros
-from agent.store.owned import OwnedStore
+from agent.store.base import Base, transaction
 from agent.store.records import DeliveryRecord, DeliveryState, ScheduleRecord
 from agent.store.runs import LEASE_SECONDS
-from agent.store.tables import deliveries, schedules, selected
+from agent.store.tables import deliveries, micros, schedules, selected
 
 KEPT = 50
 """Latest deliveries of a schedule that are kept."""
@@ -43,11 +41,7 @@ def without_schedules(connection: Connection, *which: ColumnElement[bool]) -> in
     return connection.execute(delete(schedules).where(*which)).rowcount
 
 
-def delivery_id(schedule_id: str, due: datetime) -> str:
-    return hashlib.sha256(f"{schedule_id} {micros(due)}".encode()).hexdigest()[:32]
-
-
-class ScheduleStore(OwnedStore):
+class ScheduleStore(Base):
     def sealed(self, text: str) -> str:
         """Raises SecretMissing when there is no key."""
         return self._sealer.seal(text)
@@ -203,7 +197,7 @@ def _id(schedule_id: str) -> ColumnElement[bool]:
 
 def _delivery(schedule: ScheduleRecord, due: datetime, by_hand: int = 0) -> DeliveryRecord:
     return DeliveryRecord(
-        delivery_id=delivery_id(schedule.schedule_id, due),
+        delivery_id=hashlib.sha256(f"{schedule.schedule_id} {micros(due)}".encode()).hexdigest()[:32],
         schedule_id=schedule.schedule_id,
         owner=schedule.owner,
         due=due,

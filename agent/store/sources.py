@@ -11,7 +11,7 @@ import logging
 
 from sqlalchemy import Connection, delete, select
 
-from agent.store.owned import OwnedStore
+from agent.store.base import Base
 from agent.store.records import SourceRecord
 from agent.store.store_errors import SecretMissing
 from agent.store.tables import preferences, sources
@@ -22,7 +22,7 @@ _PLAIN = "plain:"
 _SEALED = "sealed:"
 
 
-class SourceStore(OwnedStore):
+class SourceStore(Base):
     async def add_source(self, source: SourceRecord) -> None:
         """Raises SecretMissing when a connected database's address cannot be sealed."""
         await self.add(source.model_copy(update={"location": self._kept(source)}))

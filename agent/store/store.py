@@ -13,36 +13,54 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, delete, select, update
+from sqlalchemy import Connection, and_, delete, select, text, update
 
 from agent.config import StateSettings
 from agent.store.base import transaction
-from agent.store.columns import now
 from agent.store.encryption import Sealer
 from agent.store.feedback import FeedbackStore
-from agent.store.kept import KeptStore
-from agent.store.limits import LimitStore
 from agent.store.location import state_location
-from agent.store.runs import LEASE_SECONDS
-from agent.store.schedules import ScheduleStore
+from agent.store.records import BoardRecord
+from agent.store.runs import LEASE_SECONDS, RunStore
+from agent.store.schedules import ScheduleStore, without_schedules
 from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
 from agent.store.store_errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
-from agent.store.tables import deliveries, events, feedback, runs, tasks, threads, version
+from agent.store.tables import (
+    boards,
+    deliveries,
+    events,
+    feedback,
+    kept,
+    now,
+    runs,
+    schedules,
+    storable,
+    tasks,
+    threads,
+    version,
+)
 from agent.store.tasks import TaskStore
-from agent.store.terms import TermStore
-from agent.store.threads import ThreadStore
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+_LEVEL = f"LEAST(:burst, r.level + GREATEST(0, {_NOW} - r.at) * :per_micro)"
+_TAKE = text(
+    f"""INSERT INTO text2sql_rates AS r (key, level, at) VALUES (:key, :burst - :count, {_NOW})
+        ON CONFLICT (key) DO UPDATE SET level = {_LEVEL} - :count, at = {_NOW} WHERE {_LEVEL} >= :count
+        RETURNING level"""
+)
+_LEFT = text(f"SELECT {_LEVEL} FROM text2sql_rates r WHERE r.key = :key")
+_OLD = text(f"DELETE FROM text2sql_rates WHERE at < {_NOW} - 3600000000")
+
 
 LEAST_FREE_BYTES = 2 << 20
 """Room on the disk of a SQLite state that a few questions need."""
 
 
-class Store(
-    ThreadStore, FeedbackStore, TermStore, SourceStore, KeptStore, ScheduleStore, TaskStore, LimitStore, SignalStore
-):
+class Store(RunStore, FeedbackStore, SourceStore, ScheduleStore, TaskStore, SignalStore):
     """Runs, threads, events, feedback, sources, kept answers, boards, schedules, tasks, shared limits and signals.
     Every method raises StoreError when the state cannot be used."""
 
@@ -98,6 +116,47 @@ class Store(
             return connection.execute(delete(runs).where(single)).rowcount
 
         return removed + await self._write(pruned)
+
+    # --- kept answers, and the boards that they are pinned to ---
+
+    @transaction
+    def remove_kept(self, connection: Connection, owner: str, kept_id: str) -> bool:
+        """Remove an answer, also from the owner's boards, and its schedules. False when the owner has no such one."""
+        mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
+        if not connection.execute(mine).rowcount:
+            return False
+        without_schedules(connection, schedules.c.owner == owner, schedules.c.kept_id == kept_id)
+        for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
+            board = BoardRecord.model_validate(dict(row))
+            left = [tile for tile in board.tiles if tile.kept_id != kept_id]
+            if len(left) < len(board.tiles):
+                connection.execute(update(boards).where(boards.c.board_id == board.board_id).values(tiles=left))
+        return True
+
+    async def shared_board(self, share: str) -> BoardRecord | None:
+        """The board whose link holds this secret, whoever owns it."""
+        return await self._first(BoardRecord, select(boards).where(boards.c.share == share))
+
+    @transaction
+    def remove_board(self, connection: Connection, owner: str, board_id: str) -> bool:
+        """Remove a board with its schedules; its answers stay. False when the owner has none of that id."""
+        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
+        without_schedules(connection, schedules.c.owner == owner, schedules.c.board_id == board_id)
+        return bool(connection.execute(mine).rowcount)
+
+    # --- token buckets that all processes of a state keep together; only for PostgreSQL, whose clock counts ---
+
+    @transaction
+    def take_tokens(self, connection: Connection, key: str, count: int, *, per_second: float, burst: float) -> float:
+        """Take tokens from a bucket. 0 when it had as many, else the seconds until it will; then none is taken."""
+        given = {"key": storable(key), "count": count, "burst": burst, "per_micro": per_second / 1e6}
+        if connection.scalar(_TAKE, given) is not None:
+            return 0.0
+        level = float(connection.scalar(_LEFT, given) or 0.0)
+        return max(0.001, (count - level) / per_second)
+
+    async def prune_rates(self) -> None:
+        await self._write(lambda connection: connection.execute(_OLD))
 
 
 async def open_store(settings: StateSettings, *, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Store:

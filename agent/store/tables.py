@@ -1,19 +1,24 @@
 """The tables of the state database, and the migration of older states.
 
 In: an open connection inside a transaction. Out: the tables in their current version. Most hold the fields of a record,
-so a new field of a record needs a new step.
+so a new field of a record needs a new step. Values have a form that SQLite and PostgreSQL hold and sort alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 from sqlalchemy import (
     BigInteger,
     Column,
     Connection,
+    Dialect,
     Float,
     Index,
     Integer,
@@ -27,8 +32,8 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.types import TypeDecorator
 
-from agent.store.columns import Words, columns_of
 from agent.store.records import (
     BoardRecord,
     DeliveryRecord,
@@ -42,6 +47,80 @@ from agent.store.records import (
     ThreadRecord,
 )
 from agent.store.store_errors import StateUnusable
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970 UTC."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def now() -> int:
+    return micros(datetime.now(UTC))
+
+
+def storable(text: str) -> str:
+    """Text that every database accepts: PostgreSQL has no NUL, and neither database accepts a lone surrogate."""
+    return text.replace("\x00", "�").encode("utf-8", "replace").decode()
+
+
+class Words(TypeDecorator[str]):
+    """Text, made `storable`."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, _: Dialect) -> str | None:
+        return value if value is None else storable(value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware time as `micros`."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, _: Dialect) -> int | None:
+        return value if value is None else micros(value)
+
+    def process_result_value(self, value: int | None, _: Dialect) -> datetime | None:
+        return value if value is None else moment(value)
+
+
+class Json(TypeDecorator[Any]):
+    """JSON as text, which holds anything that JSON can escape; NaN and infinities are refused by a ValueError."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, _: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, allow_nan=False, default=to_jsonable_python)
+
+    def process_result_value(self, value: str | None, _: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+_TYPES: dict[Any, Any] = {str: Words, int: Integer, float: Float, datetime: Moment}
+
+
+_ADDED = {"rights": "", "filters": "[]"}
+"""Columns that older states have had added, with the value of the rows that were there."""
+
+
+def columns_of(record: type[BaseModel]) -> Iterator[Column[Any]]:
+    """A column for each field of a record; the first one is the key."""
+    for number, (name, field) in enumerate(record.model_fields.items()):
+        kind, optional = field.annotation, False
+        if NoneType in get_args(kind):
+            kind, optional = next(part for part in get_args(kind) if part is not NoneType), True
+        type_ = Words if get_origin(kind) is Literal else _TYPES.get(kind, Json)
+        yield Column(name, type_, primary_key=number == 0, nullable=optional, server_default=_ADDED.get(name))
+
 
 metadata = MetaData()
 
@@ -191,15 +270,15 @@ def migrate(connection: Connection, place: str) -> None:
     """Migrate the state to the current version. The caller's transaction makes this atomic and has to exclude other
     processes. Raises StateUnusable for a state that a newer version has written."""
     current = connection.scalar(select(version.c.version)) if inspect(connection).has_table(version.name) else None
-    now = int(current or 0)
-    if now > len(STEPS):
+    form = int(current or 0)
+    if form > len(STEPS):
         raise StateUnusable(
-            f"The state database {place} was written by a newer version of this program (its form is {now}, this "
+            f"The state database {place} was written by a newer version of this program (its form is {form}, this "
             f"program knows {len(STEPS)}). Update the program, or name another place by TEXT2SQL_STATE_DIR."
         )
-    if now == len(STEPS):
+    if form == len(STEPS):
         return
-    for step in STEPS[now:]:
+    for step in STEPS[form:]:
         step(connection)
     connection.execute(version.delete())
     connection.execute(version.insert().values(version=len(STEPS)))

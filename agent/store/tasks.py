@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, and_, delete, func, or_, select, update
 
 from agent.store.base import Base, transaction
-from agent.store.columns import now
 from agent.store.records import Record
 from agent.store.runs import LEASE_SECONDS
-from agent.store.tables import task_events, tasks
+from agent.store.tables import now, task_events, tasks
 
 TASK_DAYS = 3.0
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable
 from functools import lru_cache
 
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agent.server.errors import refuse
 
 _PROXY_HEADERS = frozenset(
     {
@@ -67,13 +70,10 @@ def peer(scope: Scope) -> str:
     return str(client[0]) if client and client[0] else ""
 
 
-def came_through_proxy(scope: Scope) -> bool:
-    return any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in scope["headers"])
-
-
 def is_local(scope: Scope) -> bool:
     """Whether the request was made on this machine and directly."""
-    return is_loopback(peer(scope)) and not came_through_proxy(scope)
+    proxied = any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded-") for name, _ in scope["headers"])
+    return is_loopback(peer(scope)) and not proxied
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
@@ -133,3 +133,46 @@ class Below:
             own = {"path": scope["path"][len(self._path) :] or "/", "raw_path": raw[len(self._path.encode()) :] or b"/"}
             scope = {**scope, **own}
         await self._app(scope, receive, send)
+
+
+class OriginCheck:
+    """Checks of the Host and Origin headers, against DNS rebinding and cross-site requests. Where no token is `needed`,
+    an attacker would use the browser on this machine, so Host must name this machine. Origin must be the server's own
+    or an allowed one."""
+
+    def __init__(
+        self, app: ASGIApp, *, needed: Callable[[Scope], bool], hosts: frozenset[str], origins: frozenset[str]
+    ) -> None:
+        self._app = app
+        self._needed = needed
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (message := self._problem(scope)):
+            await refuse(scope, receive, send, 403, message)
+            return
+        await self._app(scope, receive, send)
+
+    def _problem(self, scope: Scope) -> str | None:
+        hosts = header_values(scope, b"host")
+        if len(hosts) > 1:
+            return "There is more than one Host header."
+        host = hosts[0] if hosts else b""
+        name = host_name(host)
+        own = name is not None and (name == "localhost" or is_loopback(name) or name in self._hosts)
+        if (self._hosts or not self._needed(scope)) and not own:
+            return (
+                "The Host header names another machine. Call the server as localhost or 127.0.0.1, or add the name to "
+                "TEXT2SQL_SERVER_HOSTS."
+            )
+        origins = header_values(scope, b"origin")
+        if len(origins) > 1:
+            return "There is more than one Origin header."
+        if origins:
+            text = origins[0].decode("latin-1")
+            scheme, separator, netloc = text.partition("://")
+            same = bool(separator) and scheme in ("http", "https") and netloc.lower().encode("latin-1") == host.lower()
+            if not (same and host) and text not in self._origins:
+                return "Pages of another origin may not use this server; TEXT2SQL_CORS_ORIGINS can allow one."
+        return None

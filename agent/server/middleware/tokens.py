@@ -21,8 +21,8 @@ from agent.access import Access, BadPolicies, Identity, IdentityRefused, KeysUna
 from agent.config import DatabaseSettings, ServerSettings
 from agent.server.access import Client
 from agent.server.errors import refuse
-from agent.server.limits import Limits
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
+from agent.server.middleware.request_limits import Limits
 from eval.errors import InputError
 
 MIN_TOKEN_LENGTH = 16

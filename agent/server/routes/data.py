@@ -13,29 +13,20 @@ import uuid
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
 from starlette.types import Receive, Scope, Send
 
-from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
+from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, check_sql, export
 from agent.server.errors import ApiError
-from agent.server.replies import (
-    DrillIn,
-    DrillReply,
-    DrillWay,
-    Phantoms,
-    ResultColumn,
-    RowsReply,
-    SqlIn,
-    SqlReply,
-    first_rows,
-)
+from agent.server.replies import Reply, first_rows
 from agent.server.routes.answers import Id, disposition, refusals
 from agent.server.services import ClientServices, Here
 from agent.statements.drill_down import NotDrillable, drills
-from agent.store.records import RunRecord, ThreadRecord
+from agent.store.records import FirstRows, RunRecord, ThreadRecord, Whole
 from eval.sql import parse
 
 router = APIRouter(tags=["results"])
@@ -56,6 +47,82 @@ _SORT = re.compile(r"([0-9]{1,9})(?::(asc|desc|))?")
 _FILTER = re.compile(rf"([0-9]{{1,9}}):({'|'.join(_OPS)})(?::(.*))?", re.DOTALL)
 
 
+class SqlIn(BaseModel):
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    thread_id: str | None = Field(None, max_length=200)
+    """A conversation of yours that the statement belongs to."""
+    question: str | None = Field(None, max_length=20_000)
+    """What the statement is meant to answer."""
+
+
+class DrillIn(BaseModel):
+    """Rows of a result that were pointed at, and the query that returned it."""
+
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    columns: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=1_000)
+    """The names of the result's columns."""
+    rows: list[list[Any]] = Field(max_length=1_000)
+    column: Annotated[Whole, Field(ge=0, le=1_000)] | None = None
+    """The figure or cell in them, counted from 0."""
+
+
+class DrillWay(Reply):
+    kind: Literal["rows", "by", "only", "without"]
+    label: str
+    sql: str
+
+
+class DrillReply(Reply):
+    ways: list[DrillWay]
+    reason: str = ""
+    """Why there are none."""
+
+
+class PhantomName(Reply):
+    name: str
+    nearest: list[str]
+
+
+class Phantoms(Reply):
+    """Names that the database does not have, or (`ambiguous`) has more than once, with the nearest real ones."""
+
+    tables: list[PhantomName] = Field(default_factory=list)
+    columns: list[PhantomName] = Field(default_factory=list)
+    functions: list[PhantomName] = Field(default_factory=list)
+    ambiguous: list[PhantomName] = Field(default_factory=list)
+
+
+class SqlReply(FirstRows):
+    """The rows beyond those here are given by `/runs/{run_id}/rows`."""
+
+    allowed: bool
+    reason: str | None
+    """Why it may not run."""
+    sql: str
+    """What was sent."""
+    phantoms: Phantoms
+    run_id: str
+
+
+class ResultColumn(Reply):
+    name: str
+    kind: str
+    """By its values: `number`, `text`, ..., `mixed`, or `empty`."""
+
+
+class RowsReply(Reply):
+    columns: list[ResultColumn]
+    rows: list[list[Any]]
+    total: int
+    """Rows that the filters keep."""
+    offset: int
+    limit: int
+    truncated: bool
+    """There are more rows than are kept, or than were counted."""
+
+
 @router.post("/sql", responses=refusals(404))
 async def sql(here: Here, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
@@ -65,10 +132,8 @@ async def sql(here: Here, asked: SqlIn) -> SqlReply:
     started = datetime.now(UTC)
     database = await preset.database()
     outcome = await here.ran(database, asked.sql)
-    named: dict[str, list[UnknownName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
-    for phantom in outcome.phantoms:
-        named[phantom.kind].append(phantom)
-    phantoms = Phantoms.of({kind if kind == "ambiguous" else f"{kind}s": names for kind, names in named.items()})
+    named = [(one if one == "ambiguous" else one.removesuffix("s"), one) for one in Phantoms.model_fields]
+    phantoms = Phantoms.of({field: [p for p in outcome.phantoms if p.kind == kind] for kind, field in named})
     reply = SqlReply(**{**first_rows(outcome), "phantoms": phantoms, "run_id": uuid.uuid4().hex})
     await here.store.begin_run(
         RunRecord(
@@ -101,7 +166,7 @@ async def drill(here: Here, asked: DrillIn) -> DrillReply:
         )
     except NotDrillable as error:
         return DrillReply(ways=[], reason=str(error))
-    return DrillReply(ways=[DrillWay(kind=one.kind, label=one.label, sql=one.sql) for one in found])
+    return DrillReply(ways=[DrillWay.of(one) for one in found])
 
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))
@@ -176,7 +241,7 @@ async def _kept(here: ClientServices, record: RunRecord, task: str | None) -> Ke
         sql = str(best.get("sql") or "") if best else ""
     if not sql:
         raise ApiError(404, "This run has no result.")
-    database = await (await here.presets.find(here.client, record.preset)).opened()
+    database = await here.database(record.preset)
     checked = await check_sql(database, sql, schema_ttl=here.settings.database.schema_ttl)
     if checked.statement is None:
         raise ApiError(404, f"This run has no result: {checked.reason}")

@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sse_starlette import ServerSentEvent
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from agent.server.errors import ApiError, error_response, required
-from agent.server.replies import DatabaseIn, PresetReply
+from agent.server.presets import PresetReply
 from agent.server.routes.answers import Id, refusals
 from agent.server.services import Here
 from agent.server.sse import EventStream
@@ -25,6 +25,13 @@ router = APIRouter(tags=["databases"])
 
 MAX_FILES = 50
 _PIECE = 256 * 1024
+
+
+class DatabaseIn(BaseModel):
+    url: str = Field(max_length=4_000)
+    """`postgresql://user:password@host/database` and the like; what is allowed is the server's to say."""
+    name: str | None = Field(None, max_length=100)
+
 
 _FORM: dict[str, Any] = {
     "requestBody": {

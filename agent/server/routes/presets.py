@@ -5,25 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
 from agent.inspection.examples import answered, examples_of
-from agent.inspection.schema import profile_report
+from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts, profile_report
 from agent.runner import run
-from agent.server.replies import (
-    ColumnReply,
-    PresetReply,
-    ProfileReply,
-    SampleReply,
-    SchemaReply,
-    TableReply,
-    ValuesReply,
-)
+from agent.server.presets import PresetReply
+from agent.server.replies import Reply
 from agent.server.routes.answers import UNCHANGED, KnownTag, refusals, tagged_json
 from agent.server.services import Here
-from agent.server.table_lookups import column_named, sample, table_named, values
+from agent.server.table_lookups import SampleReply, ValuesReply, column_named, sample, table_named, values
 from eval.schema import Table
 
 router = APIRouter(tags=["databases"])
@@ -31,6 +24,71 @@ router = APIRouter(tags=["databases"])
 PresetId = Annotated[str, Path(max_length=200, description="A preset's id.")]
 Name = Annotated[str, Path(max_length=500)]
 Limit = Annotated[int, Query(ge=1, le=200)]
+
+
+class ColumnReply(Reply):
+    name: str
+    type: str
+    primary_key: bool
+    foreign_key: str | None
+    """`table.column`."""
+    inferred: bool
+    """The foreign key is not declared; it was concluded from names and data."""
+    nullable: bool
+    comment: str | None
+
+
+class TableReply(Reply):
+    name: str
+    kind: Literal["table", "view"]
+    namespace: str | None
+    comment: str | None
+    row_count: int | None
+    columns: list[ColumnReply]
+
+
+class SchemaReply(Reply):
+    dialect: str
+    fingerprint: str
+    total: int
+    """Tables in all; `offset` and `limit` choose some of them."""
+    tables: list[TableReply]
+
+
+class ProfileSection(Reply):
+    name: str
+    """`ddl`, `tables`, `columns`, `keys`, `values`, `ranges`, `formats`, `patterns`, `validation` or `guidance`."""
+    title: str
+    lines: list[str]
+    left_out: int
+    """Lines that the budget had no room for."""
+    tokens: int
+
+
+class ProfileReply(Reply):
+    """What a database's rows look like, as text in sections and as facts. Values are there only in the privacy mode
+    `full`; for `schema` no row was read."""
+
+    database: str
+    dialect: str
+    fingerprint: str
+    privacy: Literal["full", "masked", "schema"]
+    tokens: int
+    seconds: float
+    """What computing it took when it was last computed."""
+    complete: bool
+    """False: time ran out before all tables had been read; the next request goes on."""
+    sections: list[ProfileSection]
+    tables: list[TableFacts]
+    columns: list[ColumnFacts]
+    keys: list[KeyFacts]
+    patterns: list[Pattern]
+    guidance: list[Pitfall]
+
+    @classmethod
+    def of(cls, report: ProfileReport) -> ProfileReply:
+        own = {name: report if hasattr(report, name) else report.profile for name in cls.model_fields}
+        return super().of({name: getattr(place, name) for name, place in own.items()})
 
 
 @router.get("/presets", responses=refusals())

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 
 from agent.server.errors import ApiError
-from agent.server.replies import CancelReply, QuestionIn
+from agent.server.replies import Reply
 from agent.server.routes.answers import EVENTS, Id, refusals
-from agent.server.runs.follow import has_seen_the_end
 from agent.server.services import Here
-from agent.server.sse import RunStream, run_stream
-from agent.server.submission import begin
-from agent.store.records import RunRecord
+from agent.server.sse import RunStream, has_seen_the_end, run_stream
+from agent.server.submission import QuestionIn, begin
+from agent.store.records import RunRecord, RunStatus
 
 router = APIRouter(tags=["questions"])
 
@@ -22,6 +21,10 @@ Named = Annotated[
 ]
 _STREAM: dict[str, Any] = {"status_code": 200, "response_class": RunStream}
 _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 409)}}
+
+
+class CancelReply(Reply):
+    status: RunStatus
 
 
 @router.post("/query", **_ASKING)

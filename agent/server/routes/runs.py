@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel, Field
 
 from agent.server.documents import as_markdown, of_thread
 from agent.server.errors import ApiError, required
-from agent.server.replies import (
-    FeedbackIn,
-    FeedbackReply,
-    RunReply,
-    RunsReply,
-    RunSummary,
-    ThreadChange,
-    ThreadReply,
-    ThreadsReply,
-    ThreadSummary,
-    VerifiedPair,
-    Waiting,
-)
+from agent.server.replies import Reply
 from agent.server.routes.answers import DOCUMENTS, DocumentFormat, Id, document_response, refusals
-from agent.server.routes.terms import learned_from
+from agent.server.routes.terms import TermReply, learned_from
 from agent.server.services import ClientServices, Here
 from agent.store.base import CURSOR
 from agent.store.feedback import CONFIRMED
-from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
+from agent.store.records import FeedbackRecord, RunRecord, RunStatus, ThreadRecord, Verdict
 
 router = APIRouter(tags=["history"])
 
@@ -40,6 +29,97 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 Before = Annotated[
     str | None, Query(max_length=300, description="`next` of the page before.", json_schema_extra={"pattern": CURSOR})
 ]
+
+
+class _Run(Reply):
+    run_id: str
+    thread_id: str | None
+    turn: int
+    kind: Literal["question", "sql"]
+    preset: str
+    question: str
+    status: RunStatus
+    started: datetime
+    seconds: float | None
+    score: float | None
+    sql: str
+    model: str
+    feedback: Verdict | None
+
+
+class RunSummary(_Run):
+    answer: str
+    """The beginning of it."""
+
+    @classmethod
+    def of(cls, record: RunRecord) -> RunSummary:
+        return super().of(record.model_copy(update={"answer": record.short}))
+
+
+class RunReply(_Run):
+    answer: dict[str, Any] | None
+    """The whole answer as `agent.runner.Answer` has it, with at most 200 rows a result; None while the run goes on."""
+
+
+class RunsReply(Reply):
+    runs: list[RunSummary]
+    next: str | None
+    """Cursor of the next page, to be given as `before`; None at the end."""
+
+
+class ThreadSummary(Reply):
+    thread_id: str
+    title: str
+    preset: str
+    turns: int
+    updated: datetime
+
+
+class ThreadChange(BaseModel):
+    title: str = Field(min_length=1, max_length=120)
+
+
+class ThreadsReply(Reply):
+    threads: list[ThreadSummary]
+    next: str | None
+
+
+class Waiting(Reply):
+    question: str
+    options: list[str]
+
+
+class ThreadReply(Reply):
+    thread_id: str
+    title: str
+    preset: str
+    runs: list[RunReply]
+    """Oldest first."""
+    waiting: Waiting | None
+    """What the last turn asked back."""
+
+
+class FeedbackIn(BaseModel):
+    run_id: str = Field(max_length=200)
+    verdict: Verdict
+    sql: str | None = Field(None, max_length=100_000)
+    """The right SQL, for `corrected`."""
+    comment: str | None = Field(None, max_length=4_000)
+
+
+class FeedbackReply(Reply):
+    feedback_id: str
+    learned: list[TermReply] = Field([])
+    """What a correction changed, kept as terms."""
+
+
+class VerifiedPair(Reply):
+    run_id: str
+    question: str
+    sql: str
+    preset: str
+    verdict: Verdict
+    created: datetime
 
 
 @router.get("/runs", responses=refusals())

@@ -13,8 +13,8 @@ from agent.server.errors import ApiError, required
 from agent.server.middleware.addresses import listed
 from agent.server.replies import Reply
 from agent.server.routes.answers import Id, refusals
+from agent.server.schedules import NotDelivered
 from agent.server.schedules.cron import BadTimes, checked, following
-from agent.server.schedules.delivery_errors import NotDelivered
 from agent.server.schedules.mail import mail_domains, mail_problem, refused_address
 from agent.server.schedules.owners import proved
 from agent.server.schedules.pictures import can_draw

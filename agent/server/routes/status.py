@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from importlib.util import find_spec
+from typing import Literal
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
 from agent.server.errors import AGAIN_SECONDS
-from agent.server.replies import HealthReply, ReadyReply
+from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
 from agent.server.telemetry.metrics import CONTENT_TYPE, exposition
@@ -20,6 +21,34 @@ from eval.version import VERSION
 router = APIRouter(tags=["status"])
 
 CHECK_SECONDS = 5
+
+
+class HealthReply(Reply):
+    status: Literal["ok"] = "ok"
+    version: str
+    model: str
+    offline: bool
+    """The built-in engine answers, because no model is configured."""
+    score_threshold: float
+    max_retries: int
+    dialect: str
+    database: str
+    """The default preset."""
+    privacy: str
+    auth: bool
+    """A bearer token is asked for."""
+    lab: bool
+    """There are runs of the lab to be shown, to those who may see them."""
+    parquet: bool
+    """Results can be saved as Parquet."""
+
+
+class ReadyReply(Reply):
+    ready: bool
+    checks: dict[str, str]
+    """`ok`, or what is wrong, for `state`, `database` and `graph`; `server` only while it is stopping."""
+    worker: int | None = None
+    """Number of the worker that says so, where there are several."""
 
 
 @router.get("/health", responses=refusals())

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from agent.inspection.terms import Likely, Tried, exported, likely_meanings, term_problem, told, tried
 from agent.server.errors import ApiError, required
-from agent.server.replies import TermReply
+from agent.server.replies import Reply
 from agent.server.routes.answers import Id, disposition, refusals
 from agent.server.services import ClientServices, Here
-from agent.state import LONGEST_MEANING, LONGEST_TERM, Term
+from agent.state import LONGEST_MEANING, LONGEST_TERM, Term, TermKind
 from agent.statements.corrections import learned
 from agent.store import TooMany
 from agent.store.records import RunRecord, TermRecord
@@ -27,6 +27,19 @@ from eval.schema import Dialect
 router = APIRouter(tags=["knowledge"])
 
 PresetName = Annotated[str, Query(max_length=200)]
+
+
+class TermReply(Reply):
+    term_id: str
+    kind: TermKind
+    term: str
+    means: str
+    told: str
+    """What it says, in one sentence."""
+    run_id: str
+    """The answer that it was learned from; empty where it was said."""
+    created: datetime
+    forgotten: datetime | None
 
 
 class TermIn(Term):

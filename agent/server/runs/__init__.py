@@ -1,4 +1,4 @@
 """The active runs of this process: their events are buffered, sent to any number of readers, and stored.
 
-`registry.LiveRuns` starts and stops them, `run.LiveRun` is one, `follow` follows one from any event on, live or stored.
+`registry.LiveRuns` starts and stops them, `run.LiveRun` is one; `agent.server.sse` follows one.
 """

@@ -10,13 +10,13 @@ import asyncio
 import contextlib
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
 from agent.config import ServerSettings
-from agent.server.instance import Instance
-from agent.server.runs.follow import FOLLOWED
 from agent.server.runs.run import LiveRun, Stop, Work
 from agent.store import Store
 from agent.store.records import RunRecord
@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 
 CANCELLED = "run_cancelled"
 CALL_CANCELLED = "call_cancelled"
-"""Kinds of signals; the first is about `run_id`, the other about `call`."""
+FOLLOWED = "run_followed"
+"""Kinds of signals, about `run_id`, `call` and `run_id`. The last: a reader in another process is there."""
 
 PULSE_SECONDS = 5.0
 """Interval of lease renewals; a cancellation accepted by another replica is noticed within this time."""
@@ -36,6 +37,17 @@ STOP_SECONDS = 2.0
 FOLLOWED_SECONDS = 6.0
 """A reader in another process counts for this long after its last sign of life."""
 PRUNE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What a process is called in the state, where it holds the leases of its runs."""
+
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    worker: int | None = None
+    """Its number among the workers of one command, from 1; None: it serves alone."""
+    replaces: str | None = None
+    """The instance that ended without releasing its leases, whose place this one takes."""
 
 
 class LiveRuns:

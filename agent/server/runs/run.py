@@ -21,7 +21,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from agent.events import AnswerEvent, DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, QueryResultEvent, TokenEvent
-from agent.server.runs.encoding import as_json, few_rows
+from agent.server.replies import as_json, few_rows
 from agent.server.telemetry import RunTelemetry
 from agent.state import QueryResult
 from agent.store import StateUnavailable, Store

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from agent.config import DeliverySettings
 from agent.server.documents import Document, as_html, as_markdown
 from agent.server.middleware.addresses import is_loopback, listed
-from agent.server.schedules.delivery_errors import NotDelivered, Unsure
+from agent.server.schedules import NotDelivered, Unsure
 
 SECONDS = 15.0
 """Time that the mail server has for one reply."""

@@ -12,7 +12,7 @@ from agent.access import Person
 from agent.access.policies import attribute
 from agent.server.access import Client
 from agent.server.middleware.tokens import Tokens
-from agent.server.schedules.delivery_errors import NotDelivered
+from agent.server.schedules import NotDelivered
 from agent.store.records import ScheduleRecord
 
 UNSEEN_DAYS = 90

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,16 +20,16 @@ from agent.results import SqlOutcome
 from agent.server.documents import Document, Section, of_kept
 from agent.server.errors import ApiError
 from agent.server.kept import as_seen, as_shown, rerun, shortened
-from agent.server.schedules.conditions import CannotTell, Seen, seen
+from agent.server.replies import as_json
+from agent.server.schedules import NotDelivered, Unsure
 from agent.server.schedules.cron import BadTimes, following, latest
-from agent.server.schedules.delivery_errors import NotDelivered, Unsure
 from agent.server.schedules.mail import send_mail
 from agent.server.schedules.owners import owner_of
 from agent.server.schedules.pictures import can_draw, drawn
 from agent.server.schedules.webhook import send_webhook
 from agent.server.services import ClientServices, Services
 from agent.store import SecretMissing, StoreError
-from agent.store.records import BoardFilter, BoardRecord, DeliveryRecord, KeptRecord, ScheduleRecord
+from agent.store.records import BoardFilter, BoardRecord, Condition, DeliveryRecord, KeptRecord, ScheduleRecord
 from agent.store.schedules import TRIES
 from eval.databases.types import DatabaseError
 from eval.errors import InputError
@@ -46,6 +47,21 @@ PAUSES = (1, 4, 15, 30)
 GRACE = timedelta(hours=6)
 """What the server missed by less is made up for, once."""
 _WORDS = {"timeout": "took too long", "refused": "is refused"}
+ROWS = 10_000
+"""Rows that are compared; an answer with more has no `new rows`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    tells: bool
+    why: str
+    """In words, for the history; holds no value of the answer."""
+    detail: str = ""
+    """The value, for the message."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """To be remembered if it is told, or if there is nothing to tell."""
+    rows: list[list[Any]] | None = None
+    """The rows to send; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +223,7 @@ class Scheduler:
                 sections.append(Section(answer.title, facts=str(error)))
                 continue
             if schedule.condition and not delivery.by_hand:
-                try:
-                    saw = seen(schedule.condition, outcome.columns, outcome.rows, outcome.truncated, memory)
-                except CannotTell as error:
-                    raise NotDelivered(str(error)) from None
+                saw = seen(schedule.condition, outcome.columns, outcome.rows, outcome.truncated, memory)
                 if not saw.tells:
                     return _Skipped(saw.why, remember=True), saw
                 quiet = timedelta(hours=schedule.quiet_hours)
@@ -303,3 +316,69 @@ def _planned(schedule: ScheduleRecord, now: datetime) -> tuple[datetime | None, 
         return latest(schedule.cron, schedule.zone, schedule.next_run, now) or schedule.next_run, following_run
     except (BadTimes, KeyError):  # written by another version, or a zone that is gone
         return None, now + timedelta(days=1)
+
+
+# When an alert is told
+
+
+def seen(
+    condition: Condition, columns: Sequence[str], rows: Sequence[list[Any]], truncated: bool, before: Mapping[str, Any]
+) -> Seen:
+    """Whether a condition tells of the rows that an answer returned now, with what was seen `before`. Raises
+    NotDelivered where the answer does not have what it asks for."""
+    if condition.kind == "new rows":
+        return _new_rows(rows, truncated, before)
+    if condition.column not in columns:
+        raise NotDelivered(f"The answer has no column {condition.column!r} any more.")
+    place = list(columns).index(condition.column)
+    numbers = [number for row in rows if (number := _number(row[place])) is not None]
+    if condition.kind == "changes":
+        return _changes(condition, numbers, len(rows), before)
+    if not numbers:
+        return Seen(False, f"{condition.column} has no number.", memory={"held": False})
+    above = condition.kind == "above"
+    number = max(numbers) if above else min(numbers)
+    held = number > condition.value if above else number < condition.value
+    why = f"{condition.column} is {'' if held else 'not '}{condition.kind} {condition.value:,.10g}"
+    if held and before.get("held"):
+        return Seen(False, f"{why}, as the last time.", memory={"held": True})
+    return Seen(held, f"{why}.", f"{condition.column} is {number:,.10g}.", {"held": held})
+
+
+def _changes(condition: Condition, numbers: Sequence[float], rows: int, before: Mapping[str, Any]) -> Seen:
+    if rows != 1:
+        raise NotDelivered("A change needs an answer of one row.")
+    if not numbers:
+        return Seen(False, f"{condition.column} has no number.", memory=dict(before))
+    (number,) = numbers
+    if "value" not in before:
+        return Seen(False, "Changes count from here.", memory={"value": number})
+    was = float(before["value"])
+    least = abs(was) * condition.value / 100 if condition.percent else condition.value
+    changed = number != was and abs(number - was) >= least
+    by = f"{condition.value:,.10g}{' %' * condition.percent}"
+    why = f"{condition.column} has {'' if changed else 'not '}changed by {by}."
+    detail = f"{condition.column} is {number:,.10g}, was {was:,.10g}."
+    return Seen(changed, why, detail, {"value": number if changed else was})
+
+
+def _new_rows(rows: Sequence[list[Any]], truncated: bool, before: Mapping[str, Any]) -> Seen:
+    if truncated or len(rows) > ROWS:
+        raise NotDelivered(f"The answer has more rows than the {ROWS:,} that can be compared.")
+    marks = [hashlib.blake2b(as_json(row).encode(), digest_size=8).hexdigest() for row in rows]
+    memory = {"rows": list(dict.fromkeys(marks))}
+    if "rows" not in before:
+        return Seen(False, "New rows count from here.", memory=memory)
+    known = set(before["rows"])
+    new = [row for row, mark in zip(rows, marks, strict=True) if mark not in known]
+    return Seen(bool(new), f"{len(new):,} new row{'' if len(new) == 1 else 's'}.", memory=memory, rows=new)
+
+
+def _number(cell: object) -> float | None:
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        return None
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if number == number else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.a2a.app import build_app
+from agent.a2a.rpc import build_app
 from agent.config import Settings
 from agent.models.protocol import Model, SqlReply, SqlRequest
 from tests import asgi_server

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from agent.cli.output import FIELDS
+from agent.cli.report import FIELDS
 from agent.config import settings
 from agent.main import app
 from agent.runtime.catalogue import close_all

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from rich.console import Console
 
-from agent.cli.import_review import ImportReview, edited
 from agent.cli.page_command import names_file
+from agent.cli.session import ImportReview, edited
 from agent.sources.files import open_files, plan_beside
 from agent.sources.tabular.plan import Reading
 from eval.statement import ReadStatement

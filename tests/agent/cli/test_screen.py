@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from agent.cli.console import PIPE_WIDTH
-from agent.cli.report import show_answer
+from agent.cli.report import rows_shown, rows_table, show_answer
 from agent.cli.steps import Steps
-from agent.cli.table import rows_shown, rows_table
 from agent.events import NodeEvent, QueryResultEvent, StepEvent, StepInfo
 from agent.runner import Answer
 from agent.state import Analysis, EvalReport, Evidence, QueryPlan, QueryResult, QueryTask, Relevance

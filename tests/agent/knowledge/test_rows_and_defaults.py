@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import Settings
-from agent.inspection.semantics import check_model
+from agent.inspection.memory import check_model
 from agent.inspection.terms import exported, tried
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered

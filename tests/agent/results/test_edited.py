@@ -69,7 +69,7 @@ async def test_names_that_do_not_exist_come_with_the_nearest(database: Database)
 
     assert (done.allowed, done.status) == (True, "error")
     assert "custmers" in (done.error or "")
-    assert ("table", "custmers", ["customers"]) in [(p.kind, p.name, p.nearest) for p in done.phantoms]
+    assert ("table", "custmers", ("customers",)) in [(p.kind, p.name, p.nearest) for p in done.phantoms]
 
 
 async def test_cancelling_interrupts_it(database: Database) -> None:

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from agent.results import BadRequest, ExtraMissing, Filter, Sort, export
-from agent.results.spool import SpoolWriter
-from agent.results.store import KeptResult
+from agent.results.store import KeptResult, SpoolWriter
 
 COLUMNS: dict[str, list[Any]] = {
     "n": [1, 2, None],

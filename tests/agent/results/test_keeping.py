@@ -21,8 +21,7 @@ import pytest
 from agent.config import LimitSettings
 from agent.results import BadRequest, Filter, ResultError, ResultGone, ResultStore, Sort, StatementFailed
 from agent.results.cells import exact_column, stored_column
-from agent.results.spool import SpoolWriter
-from agent.results.store import KeptResult
+from agent.results.store import KeptResult, SpoolWriter
 from eval.databases import Database, Limits, open_database
 from eval.statement import ReadStatement
 from tests.commands import Process

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.store.owned import MOST
+from agent.store.base import MOST
 from agent.store.records import BoardRecord, KeptRecord
 from tests.agent.server.running import Running, running, settings_for
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from agent.server.late_routes import LateRoutes
+from agent.server.app import LateRoutes
 
 
 class Door:

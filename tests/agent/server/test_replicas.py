@@ -9,7 +9,7 @@ import pytest
 
 from agent.server.runs import registry as live_runs
 from agent.store.records import RunRecord
-from agent.store.threads import ThreadStore
+from agent.store.runs import RunStore
 from tests.agent.server.running import (
     Running,
     raw_query,
@@ -60,13 +60,13 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     async def silent(*_: object, **__: object) -> int:
         return 0
 
-    begin = ThreadStore.begin_turn
+    begin = RunStore.begin_turn
 
-    async def short_lease(self: ThreadStore, *given: object, **named: object) -> RunRecord:
+    async def short_lease(self: RunStore, *given: object, **named: object) -> RunRecord:
         return await begin(self, *given, **{**named, "lease_seconds": 0.3})  # type: ignore[arg-type]
 
     monkeypatch.setattr(Store, "renew", silent)
-    monkeypatch.setattr(ThreadStore, "begin_turn", short_lease)
+    monkeypatch.setattr(RunStore, "begin_turn", short_lease)
     with raw_query(one.port, {"question": QUESTION}) as connection:
         run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
         wait_until(lambda: other.get(f"/runs/{run_id}").json()["status"] == "interrupted")
@@ -81,7 +81,7 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
         rest = other.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": str(numbers[0])}).text
         assert rest
         assert first.endswith(rest)
-        monkeypatch.setattr(ThreadStore, "begin_turn", begin)
+        monkeypatch.setattr(RunStore, "begin_turn", begin)
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
         again = other.stream("POST", f"/runs/{run_id}/again")
 

@@ -26,9 +26,8 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Task, TaskState, TaskStatus
 
 from agent.a2a.shared_tasks import Place, SharedEvents, SharedTasks
 from agent.config import ServerSettings, StateSettings
-from agent.server.instance import Instance
-from agent.server.limits import Limits
-from agent.server.runs.registry import LiveRuns
+from agent.server.middleware.request_limits import Limits
+from agent.server.runs.registry import Instance, LiveRuns
 from agent.store import open_store
 from agent.store.records import RunRecord
 from agent.store.runs import RunStore

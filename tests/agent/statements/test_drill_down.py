@@ -11,7 +11,7 @@ import pytest
 
 from agent.state import LeftOut
 from agent.statements.drill_down import Drill, NotDrillable, drills
-from agent.statements.ties import MOST, ties
+from agent.statements.left_out import MOST, ties
 from eval.databases.base import Database
 from eval.sql import parse
 from tests.agent.statements.stall import query, run

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from agent.config import StateSettings
 from agent.store import Store, open_store
 from agent.store.records import RunRecord, ThreadRecord
-from agent.store.threads import new_thread_id
+from agent.store.runs import new_thread_id
 
 SECRET = "a long random text, the same on every server"
 

@@ -9,9 +9,9 @@ import pytest
 
 from agent.config import StateSettings
 from agent.store import Store, TooMany, open_store
+from agent.store.feedback import MOST_FORGOTTEN, MOST_TERMS
 from agent.store.records import TermRecord
 from agent.store.tables import STEPS
-from agent.store.terms import MOST, MOST_FORGOTTEN
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -58,10 +58,10 @@ async def test_terms_and_their_history_are_bounded(store: Store) -> None:
         await store.teach(a_term(number, "tubs"))
     known = await listed(store, history=True)
     assert known == [(f"t{MOST_FORGOTTEN + 4 - n}", n == 0) for n in range(MOST_FORGOTTEN + 1)]
-    await store.teach(*(a_term(1_000 + number) for number in range(MOST - 1)))
+    await store.teach(*(a_term(1_000 + number) for number in range(MOST_TERMS - 1)))
     with pytest.raises(TooMany):
         await store.teach(a_term(5_000))
-    assert len(await store.terms("ann", "shop")) == MOST
+    assert len(await store.terms("ann", "shop")) == MOST_TERMS
 
 
 async def test_words_of_before_there_were_kinds_are_kept(config: StateSettings) -> None:

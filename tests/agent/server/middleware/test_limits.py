@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from agent.server.limits import KEPT, TokenBuckets
+from agent.server.middleware.request_limits import KEPT, TokenBuckets
 from tests.agent.server.middleware.conftest import Serve
 from tests.pairs import rows
 

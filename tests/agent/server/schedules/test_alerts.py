@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agent.server.schedules.conditions import CannotTell, seen
+from agent.server.schedules import NotDelivered
+from agent.server.schedules.scheduler import seen
 from agent.store.records import Condition
 from tests.agent.server.schedules.conftest import Desk
 from tests.pairs import rows
@@ -139,5 +140,5 @@ def test_the_numbers_that_count(kind: Any, rows: list[list[Any]], before: dict[s
 
 
 def test_more_rows_than_can_be_compared_are_told() -> None:
-    with pytest.raises(CannotTell, match="10,000"):
+    with pytest.raises(NotDelivered, match="10,000"):
         seen(Condition(kind="new rows"), ["n"], [[1]], True, {})

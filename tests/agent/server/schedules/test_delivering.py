@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.server.schedules.scheduler import Scheduler
-from agent.store.owned import MOST
+from agent.store.base import MOST
 from agent.store.records import ScheduleRecord
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.receivers import Mails, Webhook

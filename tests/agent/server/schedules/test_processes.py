@@ -17,7 +17,7 @@ import pytest
 from agent.config import StateSettings
 from agent.server.schedules.scheduler import AT_ONCE
 from agent.store import Store, open_store
-from agent.store.owned import MOST
+from agent.store.base import MOST
 from agent.store.records import DeliveryRecord, ScheduleRecord
 from agent.store.tables import deliveries
 from tests.agent.server.processes import started

@@ -11,7 +11,7 @@ import pytest
 
 from agent.config import DeliverySettings, Settings
 from agent.server.documents import Document
-from agent.server.schedules.delivery_errors import NotDelivered
+from agent.server.schedules import NotDelivered
 from agent.server.schedules.mail import send_mail
 from agent.server.schedules.webhook import checked_webhook
 from agent.store.records import ScheduleRecord

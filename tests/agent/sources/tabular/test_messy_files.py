@@ -15,7 +15,7 @@ import duckdb
 import openpyxl
 import pytest
 
-from agent.cli.import_review import edited as edited_by_hand
+from agent.cli.session import edited as edited_by_hand
 from agent.sources.tabular.encodings import likely_encoding
 from agent.sources.tabular.plan import ColumnPlan, Plans, Reading, TablePlan, TableReading
 from agent.sources.tabular.stage import Bounds, as_records
