@@ -28,8 +28,7 @@ from agent.knowledge.schema_context import (
     single_column_keys,
     within_budget,
 )
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import EMPTY, ValueIndex
+from agent.knowledge.values import EMPTY, ValueIndex, complete_value_index
 from eval.databases.base import Database
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from agent.knowledge.linking import link
 from agent.knowledge.preview import result_preview
 from agent.knowledge.privacy import Privacy, kinds, scrubbed, words_known
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import EMPTY
+from agent.knowledge.values import EMPTY, complete_value_index
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
 from eval.databases.values import json_rows

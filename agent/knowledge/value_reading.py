@@ -80,7 +80,7 @@ class _Wanted:
 
     @property
     def large(self) -> bool:
-        return self.table.row_count is None or self.table.row_count > SCANNED_ROWS
+        return is_large(self.table)
 
     @property
     def most(self) -> int:
@@ -117,6 +117,11 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
         found[one.key] = _scanned(database, schema, one, found[one.key], seconds)
     kept = _shared(found)
     return [kept[w.key] for w in wanted if w.key in kept]
+
+
+def is_large(table: Table) -> bool:
+    """Whether its rows are too many to be read whole, or not counted."""
+    return table.row_count is None or table.row_count > SCANNED_ROWS
 
 
 def may_hold_names(table: Table, column: Column) -> bool:

@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from agent.knowledge import value_file, value_reading
+from agent.knowledge import value_lookup, value_reading
 from agent.knowledge import values as room
-from agent.knowledge.value_file import StoredValues, build
+from agent.knowledge.value_lookup import StoredValues, build
 from agent.knowledge.value_reading import VALUES_PER_COLUMN
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import EMPTY, ValueIndex, value_index
+from agent.knowledge.values import EMPTY, ValueIndex, complete_value_index, value_index
 from eval.databases import Database, ExecutionResult, open_database
 from eval.statement import ReadStatement
 from tests.pairs import rows
@@ -292,7 +291,7 @@ def test_what_is_in_memory_and_what_is_in_the_file_is_found_once(tmp_path: Path)
 
 
 def test_without_full_text_search_the_index_in_memory_answers(many: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_file, "_TABLES", value_file._TABLES.replace("fts5", "no_such_module"))
+    monkeypatch.setattr(value_lookup, "_TABLES", value_lookup._TABLES.replace("fts5", "no_such_module"))
 
     assert 0 < len(complete_value_index(many, many.schema())) <= VALUES_PER_COLUMN
 
