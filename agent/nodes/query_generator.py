@@ -137,7 +137,7 @@ async def _several(request: SqlRequest, question: str, context: RunContext) -> t
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
     """The request with the team's knowledge of its database."""
-    from agent.knowledge.analysis import analysis_notes
+    from agent.knowledge.kit import analysis_notes
     from agent.knowledge.memory.prompt_text import remembered
 
     privacy = privacy_of(context.model)

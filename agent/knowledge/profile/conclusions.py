@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.profile.facts import ColumnFacts, KeyFacts, Pattern, Pitfall, TableFacts
 from agent.knowledge.profile.row_sample import Rows
+from agent.knowledge.schema_context import quoted_if_needed
 from eval.schema import Schema, Table
 
 _START = re.compile(r"start|begin|from|open|hire|created|order|valid_from|admit|check_?in|departure", re.I)

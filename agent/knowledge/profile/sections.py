@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.profile.facts import CELL, ColumnFacts, Counted, Profile
-from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
+from agent.knowledge.schema_context import estimate_tokens, one_line, quoted_if_needed, within_budget
 from eval.schema import Schema
 
 DEFAULT_BUDGET = 24_000
