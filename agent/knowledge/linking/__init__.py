@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from agent.knowledge.linking.budget import choose, reduced
-from agent.knowledge.linking.evidence import Weights, chances, gather, learned
-from agent.knowledge.linking.schema_text import graded_text
-from agent.knowledge.linking.value_matches import matches
+from agent.knowledge.linking.budget import choose, graded_text, reduced
+from agent.knowledge.linking.evidence import Weights, chances, gather, learned, matches
 from agent.knowledge.schema_context import WHOLE, estimate_tokens, schema_context
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.schema import Schema

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.knowledge.profile import Profile, Section, cache, compute_profile, kept_profile, sections
+from agent.knowledge.profile import Profile, Section, builder, compute_profile, kept_profile, sections
 from eval.databases import Database, open_database
 from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file, write
@@ -203,7 +203,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    monkeypatch.setattr(cache, "_memory", type(cache._memory)())
+    monkeypatch.setattr(builder, "_memory", type(builder._memory)())
     with open_database(str(file)) as database:
         yield database
 
@@ -213,7 +213,7 @@ def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
 ) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     files = list((tmp_path / "cache" / "profiles").iterdir())
-    cache._memory.clear()  # as a new process would begin
+    builder._memory.clear()  # as a new process would begin
     monkeypatch.setattr(shop, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache") == first
@@ -234,7 +234,7 @@ def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     (place,) = (tmp_path / "cache" / "profiles").iterdir()
     place.write_text('{"key": "half a')
-    cache._memory.clear()
+    builder._memory.clear()
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").columns == first.columns
 
