@@ -19,7 +19,7 @@ from typing import Any
 from agent.knowledge.memory.examples import read_examples
 from agent.knowledge.memory.glossary import read_glossary
 from agent.knowledge.memory.lines import BadMemory, Problem, text_of, yaml_node
-from agent.knowledge.memory.loader import NO_GLOSSARY, Memory
+from agent.knowledge.memory.retrieval import NO_GLOSSARY, Memory
 from agent.knowledge.schema_context import estimate_tokens, within_budget
 from agent.strategies import strategy
 from eval.databases.base import Database

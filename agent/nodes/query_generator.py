@@ -22,7 +22,7 @@ from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.candidates.generation import Written
-    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.memory.retrieval import Memory
     from eval.schema import Schema
 
 
@@ -138,7 +138,7 @@ async def _several(request: SqlRequest, question: str, context: RunContext) -> t
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
     """The request with the team's knowledge of its database."""
     from agent.knowledge.kit import analysis_notes
-    from agent.knowledge.memory.prompt_text import remembered
+    from agent.knowledge.memory.retrieval import remembered
 
     privacy = privacy_of(context.model)
     examples = remembered(

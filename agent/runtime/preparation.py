@@ -30,7 +30,7 @@ from eval.errors import Text2SQLError
 if TYPE_CHECKING:
     from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
-    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.memory.retrieval import Memory
     from agent.knowledge.semantics.model import SemanticModel
 
 Taught = Sequence[Term]
@@ -188,7 +188,7 @@ def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunC
     """
     from agent.knowledge.memory.examples import Example
     from agent.knowledge.memory.lines import BadMemory
-    from agent.knowledge.memory.loader import load_memory
+    from agent.knowledge.memory.retrieval import load_memory
 
     database, semantics = context.database, context.semantics
     try:

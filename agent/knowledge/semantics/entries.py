@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from agent.knowledge.memory.glossary import Entry, Glossary, Kind
-from agent.knowledge.memory.prompt_text import readable
+from agent.knowledge.memory.retrieval import readable
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.hidden_rows import plain_column
 from agent.knowledge.semantics.model import Dataset, SemanticModel

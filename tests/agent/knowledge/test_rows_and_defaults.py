@@ -12,8 +12,7 @@ import pytest
 from agent.config import Settings
 from agent.inspection.semantics import check_model
 from agent.inspection.terms import exported, tried
-from agent.knowledge.memory.loader import Memory
-from agent.knowledge.memory.prompt_text import remembered
+from agent.knowledge.memory.retrieval import Memory, remembered
 from agent.knowledge.semantics.entries import glossary_of
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.model import Dataset, SemanticModel
