@@ -57,7 +57,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     if context.memory is not None:
         memory = context.memory
         if context.semantics is not None:
-            from agent.knowledge.semantics.entries import glossary_of
+            from agent.knowledge.semantics.terms import glossary_of
 
             of_model = await in_turn(glossary_of, context.semantics, schema)
             memory = replace(memory, glossary=memory.glossary.joined(of_model))

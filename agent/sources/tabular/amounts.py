@@ -1,8 +1,8 @@
 """What other columns say of amounts: the unit or currency of those beside them, and whether money came in or went out.
 
 In: a written table, and how its columns were read. Out: by column of amounts its unit or the column that names it row
-by row, and the words for money in and out that it may be asked for by (`agent.knowledge.semantics.flows`), as signs or
-a column of debit and credit tell.
+by row, and the words for money in and out that it may be asked for by (`agent.knowledge.semantics.described`), as signs
+or a column of debit and credit tell.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from duckdb import DuckDBPyConnection
 
-from agent.knowledge.semantics.flows import RECEIVED, SPENT
+from agent.knowledge.semantics.described import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.notation import CURRENCIES, CURRENCY_OF, KNOWN
 from agent.sources.tabular.sql import literal, name
