@@ -349,7 +349,7 @@ _building: set[Path] = set()
 """Files that this process has started to build for later questions."""
 
 
-def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
+def value_index(database: Database, schema: Schema) -> ValueIndex:
     """The value index of a database, from memory or the cache folder, else read now. A database that cannot be read or
     has no rows gives an empty index. Never raises."""
     if not database.holds_rows:
@@ -358,7 +358,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
     key = values_key(database, schema)
     index = _memory.get(key)
     if index is None:
-        path = cache_folder(cache_dir) / "values" / f"{key}.json"
+        path = cache_folder() / "values" / f"{key}.json"
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             columns = [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(whole)) for t, c, whole, v in stored]

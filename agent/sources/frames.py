@@ -16,8 +16,8 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
+from agent.sources import SourceError
 from agent.sources.files import open_files
-from agent.sources.source_errors import SourceError
 from agent.sources.tabular.plan import Reading
 from agent.sources.tabular.sql import literal, name, plain_name, unique_name
 from agent.sources.tabular.stage import Bounds

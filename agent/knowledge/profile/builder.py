@@ -201,16 +201,12 @@ _memory: OrderedDict[str, _Kept] = OrderedDict()
 _under_way: dict[str, Future[Profile]] = {}
 
 
-def kept_profile(
-    database: Database, schema: Schema, *, privacy: Privacy = "full", cache_dir: Path | None = None
-) -> Profile:
+def kept_profile(database: Database, schema: Schema, *, privacy: Privacy = "full") -> Profile:
     """The profile from memory or the cache folder, else computed now. Never raises."""
-    return _under_way_or_begun(database, schema, privacy, cache_dir).result()
+    return _under_way_or_begun(database, schema, privacy).result()
 
 
-def profile_soon(
-    database: Database, schema: Schema, *, wait: float, privacy: Privacy = "full", cache_dir: Path | None = None
-) -> Profile | None:
+def profile_soon(database: Database, schema: Schema, *, wait: float, privacy: Privacy = "full") -> Profile | None:
     """The profile if it is ready within `wait` seconds, else the last one of the same structure, else None. A longer
     computation continues for later callers; the end of the process does not wait for it."""
     with _lock:
@@ -220,14 +216,12 @@ def profile_soon(
     if known is not None and time.monotonic() - known.since < FRESH_SECONDS:
         return known.profile
     try:
-        return _under_way_or_begun(database, schema, privacy, cache_dir).result(timeout=wait)
+        return _under_way_or_begun(database, schema, privacy).result(timeout=wait)
     except TimeoutError:
         return known.profile if known is not None else None
 
 
-def _under_way_or_begun(
-    database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None
-) -> Future[Profile]:
+def _under_way_or_begun(database: Database, schema: Schema, privacy: Privacy) -> Future[Profile]:
     place = _place(database, privacy)
     with _lock:
         running = _under_way.get(place)
@@ -238,7 +232,7 @@ def _under_way_or_begun(
 
     def work() -> None:
         try:
-            begun.set_result(_current(database, schema, privacy, cache_dir))
+            begun.set_result(_current(database, schema, privacy))
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             begun.set_exception(error)
         finally:
@@ -249,10 +243,10 @@ def _under_way_or_begun(
     return begun
 
 
-def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None) -> Profile:
+def _current(database: Database, schema: Schema, privacy: Privacy) -> Profile:
     place, key = _place(database, privacy), digest(f"{schema.fingerprint}|{data_state(database)}")
     try:
-        path: Path | None = cache_folder(cache_dir) / "profiles" / f"{place}.json"
+        path: Path | None = cache_folder() / "profiles" / f"{place}.json"
     except OSError:
         path = None
     with _lock:

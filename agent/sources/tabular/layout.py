@@ -22,7 +22,7 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
-from agent.sources.source_errors import SourceRefused
+from agent.sources import SourceRefused
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.notation import CURRENCY_OF, KNOWN

@@ -13,7 +13,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from agent.sources.source_errors import SourceRefused
+from agent.sources import SourceRefused
 from agent.sources.tabular import findings, words
 from agent.sources.tabular.columns import MARKS_IN_TEXT, Decision, decided, is_missing, may_fold, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut

@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from agent.sources.source_errors import SourceRefused
+from agent.sources import SourceRefused
 from agent.sources.tabular import extra_rows, periods_aside
 from agent.sources.tabular.dates import MONTHS
 from agent.sources.tabular.extra_rows import LeftOut
