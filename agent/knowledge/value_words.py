@@ -218,9 +218,9 @@ class ValueWords:
     def __init__(self, exact: Exact) -> None:
         self._exact = exact
 
-    def holding(self, word: str) -> Iterator[str]:
-        """Folded values of several words that have exactly this word."""
-        return islice(self._by_word.get(word, ()), _MOST_HOLDERS)
+    def holding(self, *words: str) -> Iterator[str]:
+        """Folded values of several words that have exactly one of these words."""
+        return islice(chain.from_iterable(self._by_word.get(word, ()) for word in words), _MOST_HOLDERS)
 
     def containing(self, form: str) -> Iterator[tuple[str, float]]:
         """Folded values of which these words, in the singular, are a part; with the share of their words, 0..1."""
@@ -229,7 +229,7 @@ class ValueWords:
         if not telling:
             return
         rarest = min(telling, key=lambda w: sum(len(self._by_word.get(other, ())) for other in _inflected(w)))
-        for folded in dict.fromkeys(self._holders(rarest)):
+        for folded in dict.fromkeys(self.holding(*_inflected(rarest))):
             spend()
             if f" {form} " in f" {singular(folded)} ":
                 yield folded, len(words) / (folded.count(" ") + 1)
@@ -237,7 +237,7 @@ class ValueWords:
     def counted(self, word: str) -> list[Counted]:
         """The columns with values that have a word, in the singular or the plural."""
         forms = _inflected(word)
-        return self._by_column(chain((f for f in forms if f in self._exact), self._holders(word)), forms)
+        return self._by_column(chain((f for f in forms if f in self._exact), self.holding(*forms)), forms)
 
     def beginning_with(self, start: str) -> list[Counted]:
         """The columns with values that have a word which begins so."""
@@ -261,9 +261,6 @@ class ValueWords:
     @cached_property
     def _sorted(self) -> list[str]:
         return sorted({*(folded for folded in self._exact if " " not in folded), *self._by_word})
-
-    def _holders(self, word: str) -> Iterator[str]:
-        return islice(chain.from_iterable(self._by_word.get(form, ()) for form in _inflected(word)), _MOST_HOLDERS)
 
     def _by_column(self, folded: Iterable[str], words: tuple[str, ...]) -> list[Counted]:
         count: dict[int, list[int]] = {}

@@ -16,7 +16,7 @@ from agent.knowledge.schema_context import WHOLE, estimate_tokens, schema_contex
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.schema import Schema
 
-__all__ = ["SHARE", "SMALL_SCHEMA", "Linked", "link", "matches", "standard_budget"]
+__all__ = ["SHARE", "SMALL_SCHEMA", "Linked", "link", "matches"]
 
 SMALL_SCHEMA = 60
 """Maximum columns of a schema that is always shown whole."""
@@ -62,12 +62,6 @@ class Linked:
         return tuple(f"{t.name}.{c.name}" for t in self.schema.tables for c in t.columns)
 
 
-def standard_budget(schema: Schema) -> int:
-    """The default token budget: the whole schema if it has up to 60 columns, 40 % of a larger one."""
-    _, full = _whole(schema)
-    return full if schema.column_count <= SMALL_SCHEMA else int(SHARE * full)
-
-
 @lru_cache(maxsize=64)
 def _whole(schema: Schema) -> tuple[str, int]:
     """The text of the whole schema, for models, used where it fits; and its tokens."""
@@ -79,10 +73,11 @@ def link(
     question: str, schema: Schema, values: ValueIndex = EMPTY, budget: int | None = None, weights: Weights | None = None
 ) -> Linked:
     """Select the tables and columns that a question needs, likeliest first, until `budget` tokens are spent (default:
-    `standard_budget`). A schema that fits is returned whole. The keys that join the selected tables are kept. `weights`
-    replace the learned weights of the evidence."""
+    those of the whole schema if it is small, else `SHARE` of them). A schema that fits is returned whole. The keys that
+    join the selected tables are kept. `weights` replace the learned weights of the evidence."""
     whole, full = _whole(schema)
-    budget = standard_budget(schema) if budget is None else max(budget, 0)
+    standard = full if schema.column_count <= SMALL_SCHEMA else int(SHARE * full)
+    budget = standard if budget is None else max(budget, 0)
     mentions = matches(question, values)
     named = tuple(LinkedValue(m.text, h.table, h.column, h.value, round(h.score, 3)) for m in mentions for h in m.hits)
     tables, columns = chances(gather(question, schema, mentions), weights or learned())

@@ -133,9 +133,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The question's words, and for each schema word the best score that one of them gives it."""
+    """What a question says; of each schema word the best score that one of its words gives it."""
 
-    words: tuple[str, ...]
     affinity: dict[str, float]
     lemmas: frozenset[str]
     lower: frozenset[str]
@@ -281,7 +280,6 @@ def _asked(question: str, known: Vocabulary, values: Sequence[Match]) -> _Asked:
     ]  # fmt: skip
     numbers = re.findall(r"(?<![\w.])\d+(?![\w])", question)
     return _Asked(
-        tuple(words),
         affinity,
         frozenset(lemma(w) for w in words),
         frozenset(words),

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.memory.examples import Example, named_in, read_examples, shown_to, usable
-from agent.knowledge.memory.glossary import Entry, Glossary, as_query, read_glossary, statements
+from agent.knowledge.memory.glossary import Entry, Glossary, as_query, read_glossary
 from agent.knowledge.memory.lines import kept_while_unchanged
 from agent.knowledge.privacy import Privacy, without_constants
 from agent.knowledge.schema_context import one_line
@@ -169,8 +169,9 @@ class Remembered:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """For the offline engine."""
-        return tuple(statements(self.entries))
+        """Terms as the offline engine reads external knowledge: `big spender refers to customers.segment = 'A'`."""
+        terms = (e for e in self.entries if e.kind == "term" and ";" not in e.expression)
+        return tuple(f"{name} refers to {e.expression}" for e in terms for name in e.names)
 
     def _line(self, entry: Entry) -> str:
         expression = entry.expression if self.privacy == "full" else without_constants(entry.expression)

@@ -55,7 +55,7 @@ def read_model(path: Path) -> SemanticModel:
         document = yaml_node(path).plain()
     if isinstance(document, dict):
         if "semantic_model" in document:
-            return from_ossie(document)
+            return _Document().model(document)
         if "semantic_models" in document:
             return from_dbt(document)
         if document.keys() <= {"terms", "metrics", "filters"}:  # a glossary's metrics name real tables
@@ -85,10 +85,6 @@ _DIALECTS = {"ANSI_SQL": "", "OSSIE_SQL_2026": "", "SNOWFLAKE": "snowflake", "DA
 _ORDER = ("name", "source", "primary_key", "unique_keys", "expression", "dimension", "description", "datatype",
           "ai_context", "fields", "datasets", "relationships", "metrics", "custom_extensions")  # fmt: skip
 """The keys of our documents' objects, in the order in which they are written."""
-
-
-def from_ossie(document: Record) -> SemanticModel:
-    return _Document().model(document)
 
 
 class _Document(Reader):
