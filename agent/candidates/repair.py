@@ -12,7 +12,7 @@ from itertools import chain
 
 from sqlglot import exp
 
-from agent.knowledge.linking.budget import shortest_way, ties
+from agent.knowledge.linking import shortest_way, ties
 from agent.knowledge.privacy import Privacy, scrubbed, words_known
 from agent.knowledge.schema_context import one_line, quoted_if_needed
 from agent.knowledge.values import ValueIndex

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from agent.knowledge.linking import SMALL_SCHEMA, link, matches
-from agent.knowledge.linking.evidence import Weights, learned
+from agent.knowledge.linking import SMALL_SCHEMA, link
+from agent.knowledge.linking.evidence import Weights, learned, matches
 from agent.knowledge.value_words import fold
 from agent.knowledge.values import ValueIndex, complete_value_index
 from experiments.linking.fit import samples, weights

@@ -19,7 +19,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.grouping import grouped
-from agent.knowledge.linking.budget import Key
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from eval.language.inflection import lemma, stem
@@ -113,6 +112,8 @@ def _uncovered(words: Sequence[re.Match[str]], covered: set[int]) -> Iterator[tu
 
 WEIGHTS = Path(__file__).with_name("weights.txt")
 Row = Mapping[str, float]
+Key = tuple[str, str]
+"""(table, column)."""
 _SURE = 30.0
 """Log-odds beyond which a probability is 0 or 1."""
 
