@@ -57,7 +57,8 @@ def compute_profile(
     read."""
     start = time.monotonic()
     seen = visible_schema(schema, privacy) if privacy != "full" else schema
-    work = _Work(database, seen, start + seconds, privacy, before)
+    earlier = before or Profile(schema.dialect, (), (), (), (), ())
+    work = _Work(database, seen, start + seconds, privacy, earlier)
     for table in work.schema.tables:
         work.table(table)
     work.patterns += trees(work.schema)
@@ -76,9 +77,7 @@ def compute_profile(
 class _Work:
     """A profile under construction, which takes over the facts of unchanged tables from an earlier one."""
 
-    def __init__(
-        self, database: Database, schema: Schema, deadline: float, privacy: Privacy, before: Profile | None
-    ) -> None:
+    def __init__(self, database: Database, schema: Schema, deadline: float, privacy: Privacy, before: Profile) -> None:
         self.schema = schema
         self.tables: list[TableFacts] = []
         self.columns: list[ColumnFacts] = []
@@ -88,12 +87,11 @@ class _Work:
         self._masked = privacy == "masked"
         self._reads = database.holds_rows and privacy != "schema"
         self._unchanged: set[str] = set()
-        times = Counter(t.name for t in before.tables) if before else {}  # a name may occur in several namespaces
-        self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1} if before else {}
-        self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys} if before else {}
-        self._facts_before = grouped((c.table, c) for c in (before.columns if before else ()))
-        of_rows = (p for p in (before.patterns if before else ()) if p.kind != "hierarchy")
-        self._patterns_before = grouped((p.table, p) for p in of_rows)
+        times = Counter(t.name for t in before.tables)  # a name may occur in several namespaces
+        self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1}
+        self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys}
+        self._facts_before = grouped((c.table, c) for c in before.columns)
+        self._patterns_before = grouped((p.table, p) for p in before.patterns if p.kind != "hierarchy")
 
     def table(self, table: Table) -> None:
         """Read a table and derive the facts that concern only this table."""
@@ -102,10 +100,10 @@ class _Work:
         if self._reads:
             in_time = time.monotonic() < self._deadline
             read = read_rows(self._database, table, until=until) if in_time else Rows((), (), NO_TIME, True)
-        digest = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
+        signed = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
         for row in read.cells:
-            digest.update(repr(row).encode("utf-8", "surrogatepass"))
-        sign = digest.hexdigest()[:32] if read.columns else ""
+            signed.update(repr(row).encode("utf-8", "surrogatepass"))
+        sign = signed.hexdigest()[:32] if read.columns else ""
         self.tables.append(
             TableFacts(
                 name=table.name,
