@@ -46,9 +46,9 @@ def semantic_model_of(settings: JudgingSettings) -> SemanticModel | None:
 def read_model(path: Path) -> SemanticModel:
     """Read a file of any known form. Raises BadMemory."""
     if path.suffix.lower() == ".json":
-        text = text_of(path)
+        content = text_of(path)
         try:
-            document = json.loads(text)
+            document = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise BadMemory(path, [Problem(1, f"no JSON: {str(error)[:200]}")]) from None
     else:
