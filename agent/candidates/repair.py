@@ -12,10 +12,9 @@ from itertools import chain
 
 from sqlglot import exp
 
-from agent.knowledge.identifiers import quoted_if_needed
-from agent.knowledge.linking.budget import shortest_way, ties
+from agent.knowledge.linking import shortest_way, ties
 from agent.knowledge.privacy import Privacy, scrubbed, words_known
-from agent.knowledge.schema_context import one_line
+from agent.knowledge.schema_context import one_line, quoted_if_needed
 from agent.knowledge.values import ValueIndex
 from eval.engines import ENGINES
 from eval.language.words import singular_words

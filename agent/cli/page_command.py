@@ -81,8 +81,8 @@ def page(
 
 def file_problem(file: Path) -> str | None:
     """Why this file cannot be opened, as far as its first bytes tell."""
+    from agent.sources import SourceRefused
     from agent.sources.file_kinds import file_kind
-    from agent.sources.source_errors import SourceRefused
 
     try:
         with file.open("rb") as opened:

@@ -79,8 +79,8 @@ def described_schema(database: Database, schema: Schema, settings: JudgingSettin
     file cannot be read, which the next question reports."""
     from agent.knowledge.memory.lines import BadMemory
     from agent.knowledge.semantics.described import described
-    from agent.knowledge.semantics.entries import readable_model
     from agent.knowledge.semantics.files import semantic_model_of
+    from agent.knowledge.semantics.terms import readable_model
 
     try:
         model = semantic_model_of(settings)
@@ -92,7 +92,7 @@ def described_schema(database: Database, schema: Schema, settings: JudgingSettin
 def draft_model(database: Database) -> str:
     """A model of the database as YAML, without what its check would object to. Raises DatabaseError."""
     from agent.knowledge.semantics.check import checked
-    from agent.knowledge.semantics.draft import drafted
+    from agent.knowledge.semantics.described import drafted
     from agent.knowledge.semantics.files import written
 
     model = drafted(database.schema(), database.name)

@@ -33,7 +33,7 @@ def linked_schema(question: str, database: Database, schema: Schema, budget: int
     """The tables, columns and stored values that a question needs, within `budget` tokens; the index of values is
     built first where it is not there yet."""
     from agent.knowledge.linking import link
-    from agent.knowledge.value_store import complete_value_index
+    from agent.knowledge.values import complete_value_index
 
     return link(question, schema, complete_value_index(database, schema), budget)
 

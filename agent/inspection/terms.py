@@ -15,8 +15,8 @@ from agent.knowledge.effort import MOST_STEPS, limited
 from agent.knowledge.semantics.expansion import ViewBuilder, query_of
 from agent.knowledge.semantics.files import written
 from agent.knowledge.semantics.hidden_rows import plain_column
-from agent.knowledge.taught import in_ansi, model_of, problem, told
-from agent.knowledge.value_store import complete_value_index
+from agent.knowledge.semantics.terms import in_ansi, model_of, problem, told
+from agent.knowledge.values import complete_value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.schema_linking import link
 from agent.parser.sql_builder import readable

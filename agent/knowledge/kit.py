@@ -8,6 +8,8 @@ which names the bad line. docs/lab.md has the formats.
 from __future__ import annotations
 
 import hashlib
+import logging
+import tempfile
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,17 +19,22 @@ from typing import Any
 from agent.knowledge.memory.examples import read_examples
 from agent.knowledge.memory.glossary import read_glossary
 from agent.knowledge.memory.lines import BadMemory, Problem, text_of, yaml_node
-from agent.knowledge.memory.loader import NO_GLOSSARY, Memory
-from agent.knowledge.schema_context import estimate_tokens
+from agent.knowledge.memory.retrieval import NO_GLOSSARY, Memory
+from agent.knowledge.schema_context import estimate_tokens, within_budget
 from agent.strategies import strategy
+from eval.databases.base import Database
+from eval.databases.types import DatabaseError
+from eval.errors import Text2SQLError
 
-__all__ = ["CONTENT", "EVIDENCE", "INSTRUCTION_TOKENS", "Kit", "read_kit"]
+log = logging.getLogger(__name__)
 
 CONTENT = ("kit.yaml", "instructions.md", "glossary.yaml", "examples.jsonl", "analysis.py")
 """The files that a kit is named by."""
 EVIDENCE = "EVIDENCE.md"
 """What the kit was measured to do; not part of its name."""
 INSTRUCTION_TOKENS = 2_000
+NOTE_TOKENS = 4_000
+"""Maximum tokens of the analysis script's notes in a prompt; longer ones are cut at a line."""
 NO_MEMORY = Memory()
 KNOBS: dict[str, tuple[str, type, float, float]] = {
     "score_threshold": ("judging", float, 0.0, 1.0),
@@ -136,3 +143,38 @@ def _knob(name: str, text: Any) -> float | str:
     if value is None or not least <= value <= greatest:
         return f"{name} must be a number from {least:g} to {greatest:g}, not {str(text)[:40]!r}"
     return value
+
+
+_kept: dict[tuple[str, str, str], str] = {}
+
+
+def analysis_notes(script: str, database: Database) -> str:
+    """What a kit's analysis script says of a database, cached while the data stay the same. Empty, with a line in the
+    log, where the script fails or the system or engine cannot run it: the question is then answered without notes."""
+    if not script.strip():
+        return ""
+    key = (script, database.url, database.data_version())
+    notes = _kept.get(key)
+    if notes is None:
+        try:
+            lines = run_analysis(script, database).strip().splitlines()
+        except Text2SQLError as error:
+            log.warning("The kit's analysis.py gave no notes: %s", error)
+            lines = []
+        while len(_kept) >= 64:
+            _kept.pop(next(iter(list(_kept)), key), None)
+        notes = _kept[key] = "\n".join(within_budget(lines, NOTE_TOKENS))
+    return notes
+
+
+def run_analysis(script: str, database: Database) -> str:
+    """What the script prints, run sealed off on a copy. Raises ScriptFailed, ConfinementUnavailable, DatabaseError."""
+    from eval.databases.sqlite import copy_sqlite
+    from eval.untrusted_script import run_script
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            copy_sqlite(database, Path(folder, "database.sqlite"))
+        except OSError as error:
+            raise DatabaseError(f"The database cannot be copied: {error.strerror}") from None
+        return run_script(script, Path(folder))

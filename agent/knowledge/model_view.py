@@ -7,6 +7,9 @@ needs. Text that is the same for every question comes first, so that a provider'
 For a cascade the structure is written as `CREATE TABLE` statements with example values (`ddl`): a model's server reads
 that text once and finds it in its cache from then on. Writers of SQL have seen more DDL than any other form, and a
 value in a comment tells what a condition has to be compared with.
+
+A model that works in steps sees observations: linked values, results, messages of the engine. All row values that such
+a model sees pass through here.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.linking import Linked, link
-from agent.knowledge.privacy import Privacy, SchemaText, visible_schema
+from agent.knowledge.preview import result_preview
+from agent.knowledge.privacy import Privacy, SchemaText, kinds, scrubbed, visible_schema, words_known
 from agent.knowledge.profile import hints, profile_soon
 from agent.knowledge.profile.facts import ColumnFacts, Profile
 from agent.knowledge.schema_context import (
@@ -25,12 +28,14 @@ from agent.knowledge.schema_context import (
     estimate_tokens,
     one_line,
     qualified_name,
+    quoted_if_needed,
     single_column_keys,
     within_budget,
 )
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import EMPTY, ValueIndex
+from agent.knowledge.values import EMPTY, ValueIndex, complete_value_index
 from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
+from eval.databases.values import json_rows
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 
 PROFILE_WAIT = 2.0
@@ -209,3 +214,39 @@ def _names(names: Collection[str], dialect: Dialect) -> str:
 
 def _target(key: ForeignKey, dialect: Dialect) -> str:
     return f"REFERENCES {quoted_if_needed(key.ref_table, dialect)}({_names(key.ref_columns, dialect)})"
+
+
+ROWS = 5
+VALUES = 8
+
+
+def linked_text(question: str, database: Database, schema: Schema, privacy: Privacy) -> str:
+    """The tables that a question needs, how they are joined and which stored values it names (not where values are
+    hidden)."""
+    values = complete_value_index(database, schema) if privacy == "full" else EMPTY
+    linked = link(question, schema, values)
+    lines = ["Tables: " + ", ".join(linked.tables)]
+    there = set(linked.tables)
+    for table in linked.schema.tables:
+        lines += [
+            f"Join: {table.name}.{', '.join(key.columns)} = {key.ref_table}.{', '.join(key.ref_columns)}"
+            for key in table.foreign_keys
+            if key.ref_table in there
+        ]
+    lines += [f'Value: "{v.value}" is stored in {v.table}.{v.column}' for v in linked.values[:VALUES]]
+    return "\n".join(lines)
+
+
+def result_text(result: ExecutionResult, privacy: Privacy) -> str:
+    """The result of a statement that ran: the number of rows, and the first few as far as the mode shows them."""
+    if privacy == "schema":
+        return "The query ran."
+    rows = json_rows(result.rows[: ROWS if privacy == "full" else None])
+    shown = rows if privacy == "full" else kinds(result.columns, rows)
+    cut = ", cut off there" if result.truncated else ""
+    return f"{len(result.rows)} rows{cut}\n{result_preview(result.columns, shown, max_rows=ROWS)}"
+
+
+def message_text(message: str, privacy: Privacy, schema: Schema, *known: str) -> str:
+    """A message of the engine, the parser or the guard; `known` texts are the model's own or the user's."""
+    return message if privacy == "full" else scrubbed(message, words_known(schema, *known))

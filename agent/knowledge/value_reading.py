@@ -80,7 +80,7 @@ class _Wanted:
 
     @property
     def large(self) -> bool:
-        return self.table.row_count is None or self.table.row_count > SCANNED_ROWS
+        return is_large(self.table)
 
     @property
     def most(self) -> int:
@@ -117,6 +117,11 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
         found[one.key] = _scanned(database, schema, one, found[one.key], seconds)
     kept = _shared(found)
     return [kept[w.key] for w in wanted if w.key in kept]
+
+
+def is_large(table: Table) -> bool:
+    """Whether its rows are too many to be read whole, or not counted."""
+    return table.row_count is None or table.row_count > SCANNED_ROWS
 
 
 def may_hold_names(table: Table, column: Column) -> bool:
@@ -208,7 +213,7 @@ def _read_whole(database: Database, schema: Schema, group: Sequence[_Wanted]) ->
         for kept, value in zip(values[int(str(place))], row, strict=False):
             kept[value] = None
     each = zip(chain.from_iterable(tables.values()), chain.from_iterable(values), strict=True)
-    return [stored for one, known in each if (stored := _as_stored(one, _texts(one, known), True))]
+    return [stored for one, known in each if (stored := _as_stored(one, known, True))]
 
 
 def _all_rows(tables: Sequence[Sequence[_Wanted]], dialect: Dialect) -> exp.Expression:
@@ -225,12 +230,6 @@ def _all_rows(tables: Sequence[Sequence[_Wanted]], dialect: Dialect) -> exp.Expr
         tree = part if tree is None else exp.union(tree, part, distinct=False, copy=False)
     assert tree is not None
     return tree
-
-
-def _texts(one: _Wanted, values: Iterable[object]) -> list[str]:
-    """The values that a question may name: texts that are not too long, and numbers that say dates or yes and no."""
-    shown = (str(int(v)) if isinstance(v, int) and (one.dated or one.bits) else v for v in values)
-    return [value for value in shown if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH]
 
 
 def _batches(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
@@ -268,11 +267,14 @@ def _read(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> Itera
     for place, value in result.rows:
         values[int(str(place))].append(value)
     for one, known in zip(batch, values, strict=True):
-        if stored := _as_stored(one, _texts(one, known), len(known) < one.most and not one.large):
+        if stored := _as_stored(one, known, len(known) < one.most and not one.large):
             yield stored
 
 
-def _as_stored(one: _Wanted, values: list[str], complete: bool) -> StoredColumn | None:
+def _as_stored(one: _Wanted, known: Iterable[object], complete: bool) -> StoredColumn | None:
+    """The values that a question may name: texts that are not too long, and numbers that say dates or yes and no."""
+    shown = (str(int(v)) if isinstance(v, int) and (one.dated or one.bits) else v for v in known)
+    values = [value for value in shown if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH]
     if one.dated:
         values = values[:SAMPLE] if date_form(values, dated=True) not in ("", ISO) else []
     if one.bits and set(values) != BITS:

@@ -2,8 +2,8 @@
 
 In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
 compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. Writing it removes
-the files of earlier versions. What the index has no room for is looked up in a file of its own (`value_file`) and in
-the engine (`value_lookup`).
+the files of earlier versions. What the index has no room for is looked up in a file of its own, built once for a
+state of the data, and in the engine (`value_lookup`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import contextlib
 import copy
 import hashlib
 import json
+import sqlite3
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
@@ -23,23 +25,30 @@ from rapidfuzz import fuzz, process
 from agent.knowledge.effort import spend
 from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import date_form
-from agent.knowledge.value_file import Found, StoredValues
-from agent.knowledge.value_forms import How, fold, folded_forms, likeness, singular
-from agent.knowledge.value_lookup import ColumnFigures, ValueLookup
-from agent.knowledge.value_reading import BITS, StoredColumn, dated_name, read_columns
-from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
+from agent.knowledge.value_lookup import ColumnFigures, Found, StoredValues, ValueLookup, fill
+from agent.knowledge.value_reading import BITS, StoredColumn, dated_name, is_large, may_hold_names, read_columns
+from agent.knowledge.value_words import (
+    How,
+    ValueParts,
+    ValueRelations,
+    ValueWords,
+    fold,
+    folded_forms,
+    likeness,
+    singular,
+)
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.numbers import TextFigures, text_figures
 from eval.schema import Schema, told_apart
-from eval.tasks.cache_folder import cache_folder, write_private
+from eval.tasks.cache_folder import cache_folder, kept_file, write_private
 
 _STEPS_A_LOOK_UP = 4
 """The work of looking up one phrase, apart from the values that are compared with it."""
 SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
-_FORMAT = 7
+_FORMAT, _FILE_FORMAT = 7, 5
 _MOST_HITS = 24
 
 
@@ -335,9 +344,12 @@ EMPTY = ValueIndex(())
 """An empty index."""
 
 _memory: dict[str, ValueIndex] = {}
+_lock = threading.Lock()
+_building: set[Path] = set()
+"""Files that this process has started to build for later questions."""
 
 
-def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = None) -> ValueIndex:
+def value_index(database: Database, schema: Schema) -> ValueIndex:
     """The value index of a database, from memory or the cache folder, else read now. A database that cannot be read or
     has no rows gives an empty index. Never raises."""
     if not database.holds_rows:
@@ -346,7 +358,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
     key = values_key(database, schema)
     index = _memory.get(key)
     if index is None:
-        path = cache_folder(cache_dir) / "values" / f"{key}.json"
+        path = cache_folder() / "values" / f"{key}.json"
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             columns = [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(whole)) for t, c, whole, v in stored]
@@ -365,6 +377,38 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
         _memory[key] = index
     index.attach(database, schema)
     return index
+
+
+def complete_value_index(database: Database, schema: Schema, *, wait: bool = True) -> ValueIndex:
+    """The index of all values: the one in memory, with a file of what that has no room for, built if it does not exist
+    (one second for some 200,000 values). Without `wait` it is built for later questions, and the end of the process
+    does not wait for that. Never raises: where there is no file, the index in memory is returned."""
+    small = value_index(database, schema)
+    named = ((t, c) for t in schema.tables for c in t.columns if may_hold_names(t, c))
+    left = [(t, c) for t, c in named if not small.complete(t.name, c.name)]
+    # A column without any value is not in the index
+    if not database.holds_rows or not any(is_large(t) or small.values(t.name, c.name) for t, c in left):
+        return small
+    try:
+        path = cache_folder() / "values" / f"{values_key(database, schema)}-{_FILE_FORMAT}.sqlite"
+        if wait or path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            index = _opened(kept_file(path, lambda unfinished: fill(unfinished, database, schema, left)), small)
+            index.attach(database, schema)
+            return index
+    except (OSError, sqlite3.Error):
+        return small
+    with _lock:
+        if path not in _building:
+            _building.add(path)
+            threading.Thread(target=complete_value_index, args=(database, schema), name="values", daemon=True).start()
+    return small
+
+
+@lru_cache(maxsize=16)
+def _opened(path: Path, small: ValueIndex) -> ValueIndex:
+    """Open the file once per process, because counting its values is costly."""
+    return small.with_file(StoredValues(path))
 
 
 def values_key(database: Database, schema: Schema) -> str:

@@ -23,6 +23,7 @@ from eval.language.numbers import TextFigures
 from eval.schema import Column, Schema, Table
 
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
+StoredForm = str | TextFigures
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
 _FLAGGED = re.compile(r"(?:[Ii]s|[Hh]as|IS|HAS)_|(?:[Ii]s|[Hh]as)[A-Z]")
@@ -56,6 +57,30 @@ _SPLIT = re.compile(
     r"(?:[kMGT]?Wh|kW|kVA|kV|[kMG]Hz|mAh|pH|dB)(?![a-z])|"  # units with capitals inside
     r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+"
 )
+_ENDING = 4
+"""Minimum letters of a word that others end in."""
+_LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),
+           ("license", "plate"), ("licence", "plate"), ("plate", "number"))  # fmt: skip
+_SAME_WORD = 0.9
+_ABBREVIATED = 0.9  # the affinity of a word to its abbreviation in a name
+_NEVER_SHORT = word_set("above below under after before")  # nor is `abv` short for any of them
+_INITIALS = {"f": "first", "m": "middle", "l": "last"}
+_SILENT = word_set("of in the and for to by a an on at be have approx approximately circa")
+_FLAGS = {"act": "active", "del": "deleted", "avail": "available", "canc": "cancelled"}
+"""Abbreviations that mean a state in the name of a yes-or-no column."""
+_EVENTS = {"cls": "closed", "prom": "promised", "canc": "cancelled", "rtn": "returned",
+           "ret": "returned", "term": "terminated", "dep": "departure", "rec": "received"}  # fmt: skip
+"""Abbreviations that mean an event in the name of a date."""
+_NO_KEYS = word_set("paid void grid said avoid valid rapid solid fluid covid humid maid acid laid bid")
+"""Words that end in `id` without being a key."""
+_TAILS = word_set("name names id ids code date time number num no type price count year title key")
+_DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
+         "sun": "sunday"}  # fmt: skip
+_VOWELS = frozenset("aeiou")
+_UNMISTAKABLE = word_set("percent quantity amount count number average maximum minimum year date")
+"""Words whose abbreviations (`pct`) stand for no other word."""
+_LASTING = word_set("duration length time runtime delay wait run")
+_cache: dict[tuple[str, tuple[tuple[tuple[str, str], StoredForm], ...]], Vocabulary] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,22 +289,6 @@ class Vocabulary:
         return primary[0] if len(primary) == 1 else None
 
 
-_ENDING = 4
-"""Minimum letters of a word that others end in."""
-
-
-_LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),
-           ("license", "plate"), ("licence", "plate"), ("plate", "number"))  # fmt: skip
-
-
-_SAME_WORD = 0.9
-_ABBREVIATED = 0.9  # the affinity of a word to its abbreviation in a name
-_NEVER_SHORT = word_set("above below under after before")  # nor is `abv` short for any of them
-
-StoredForm = str | TextFigures
-_cache: dict[tuple[str, tuple[tuple[tuple[str, str], StoredForm], ...]], Vocabulary] = {}
-
-
 def vocabulary(schema: Schema, stored_forms: Mapping[tuple[str, str], StoredForm] | None = None) -> Vocabulary:
     """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept). `stored_forms`: the
     columns whose values are dates or figures that their types do not tell, with their form."""
@@ -312,10 +321,6 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
     return tuple(w for w in words if w not in _SILENT) or words
 
 
-_INITIALS = {"f": "first", "m": "middle", "l": "last"}
-_SILENT = word_set("of in the and for to by a an on at be have approx approximately circa")
-
-
 def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
     if (short := abbreviations().get(piece)) is not None:
         return short
@@ -335,16 +340,6 @@ def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
     return (piece,)
 
 
-_FLAGS = {"act": "active", "del": "deleted", "avail": "available", "canc": "cancelled"}
-"""Abbreviations that mean a state in the name of a yes-or-no column."""
-_EVENTS = {"cls": "closed", "prom": "promised", "canc": "cancelled", "rtn": "returned",
-           "ret": "returned", "term": "terminated", "dep": "departure", "rec": "received"}  # fmt: skip
-"""Abbreviations that mean an event in the name of a date."""
-_NO_KEYS = word_set("paid void grid said avoid valid rapid solid fluid covid humid maid acid laid bid")
-"""Words that end in `id` without being a key."""
-_TAILS = word_set("name names id ids code date time number num no type price count year title key")
-
-
 def _known_words(schema: Schema) -> frozenset[str]:
     """Words that occur alone in the schema, used to split compounds such as `custname`."""
     vocabulary: set[str] = set(_TAILS)
@@ -355,10 +350,6 @@ def _known_words(schema: Schema) -> frozenset[str]:
         vocabulary.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or whole))
         vocabulary.update(lemma(p) for p in pieces if len(pieces) > 1 or whole)
     return frozenset(vocabulary.union(*abbreviations().values()))
-
-
-_DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
-         "sun": "sunday"}  # fmt: skip
 
 
 def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocabulary:
@@ -409,11 +400,6 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocab
     )
 
 
-_VOWELS = frozenset("aeiou")
-_UNMISTAKABLE = word_set("percent quantity amount count number average maximum minimum year date")
-"""Words whose abbreviations (`pct`) stand for no other word."""
-
-
 def _shortened(schema: Schema, holders: Collection[str]) -> tuple[tuple[str, str], ...]:
     """The abbreviations in the schema's names: those of the word list, whose author may have meant another word, and
     short words that no dictionary has."""
@@ -444,9 +430,6 @@ def holds_letters(word: str, short: str) -> bool:
     """Whether a word has all letters of another, in their order."""
     letters = iter(word)
     return all(letter in letters for letter in short)
-
-
-_LASTING = word_set("duration length time runtime delay wait run")
 
 
 def _event(word: str, name: str) -> str:

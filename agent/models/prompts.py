@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from agent.knowledge.history import history_text
-from agent.knowledge.preview import result_preview
+from agent.knowledge.preview import history_text, result_preview
 from agent.knowledge.schema_context import BREAK, one_line
 from agent.models.protocol import (
     JudgeRequest,

@@ -217,7 +217,7 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
     departed: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     if semantics is not None:
-        from agent.knowledge.semantics.conformity import departures, units_of
+        from agent.knowledge.semantics.check import departures, units_of
 
         units = units_of(tree, semantics, case.schema) if case.result else ()
         departed = departures(step.question, tree, semantics, case.schema)

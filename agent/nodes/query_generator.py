@@ -22,7 +22,7 @@ from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.candidates.generation import Written
-    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.memory.retrieval import Memory
     from eval.schema import Schema
 
 
@@ -57,7 +57,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     if context.memory is not None:
         memory = context.memory
         if context.semantics is not None:
-            from agent.knowledge.semantics.entries import glossary_of
+            from agent.knowledge.semantics.terms import glossary_of
 
             of_model = await in_turn(glossary_of, context.semantics, schema)
             memory = replace(memory, glossary=memory.glossary.joined(of_model))
@@ -137,8 +137,8 @@ async def _several(request: SqlRequest, question: str, context: RunContext) -> t
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
     """The request with the team's knowledge of its database."""
-    from agent.knowledge.analysis import analysis_notes
-    from agent.knowledge.memory.prompt_text import remembered
+    from agent.knowledge.kit import analysis_notes
+    from agent.knowledge.memory.retrieval import remembered
 
     privacy = privacy_of(context.model)
     examples = remembered(

@@ -11,7 +11,7 @@ import logging
 from typing import Any
 
 from agent.events import TokenEvent
-from agent.knowledge.history import turn_of
+from agent.knowledge.preview import turn_of
 from agent.knowledge.privacy import privacy_of
 from agent.models.grounding import ungrounded_numbers
 from agent.models.protocol import ModelError, SummaryRequest, Usage

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from agent.knowledge.value_forms import fold
+from agent.knowledge.value_words import fold
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
 from agent.parser.sql_names import identifier, table_named

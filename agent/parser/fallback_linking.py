@@ -14,7 +14,7 @@ from itertools import takewhile
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
-from agent.knowledge.value_forms import CURRENCY_WORDS, holds_currencies
+from agent.knowledge.value_words import CURRENCY_WORDS, holds_currencies
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, holds_letters
 from agent.parser.coverage import AGENTIVE

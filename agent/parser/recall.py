@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from agent.knowledge.memory.examples import Example, shown_to, usable
-from agent.knowledge.value_forms import fold
+from agent.knowledge.value_words import fold
 from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan
 from agent.parser.periods import period_at
 from eval.databases.base import Database

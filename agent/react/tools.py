@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.candidates.examination import examined
-from agent.knowledge.observations import linked_text, message_text, result_text
+from agent.knowledge.model_view import linked_text, message_text, result_text
 from agent.knowledge.privacy import Privacy, privacy_of
 from agent.models.protocol import SqlRequest
 from agent.runtime.context import RunContext

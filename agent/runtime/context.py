@@ -23,7 +23,7 @@ from eval.schema import Schema
 from eval.threads import in_turn
 
 if TYPE_CHECKING:
-    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.memory.retrieval import Memory
     from agent.knowledge.semantics.model import SemanticModel
     from agent.state import LeftOut, ReadingPart
     from eval.scoring.types import Case

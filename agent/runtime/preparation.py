@@ -30,7 +30,7 @@ from eval.errors import Text2SQLError
 if TYPE_CHECKING:
     from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
-    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.memory.retrieval import Memory
     from agent.knowledge.semantics.model import SemanticModel
 
 Taught = Sequence[Term]
@@ -166,16 +166,16 @@ def _semantics(config: Settings, database: Database, taught: Taught) -> Semantic
         except BadMemory as error:
             raise RunFailed("settings", str(error)) from None
     elif database.dialect == "duckdb":
-        from agent.knowledge.semantics.flows import flows_of
+        from agent.knowledge.semantics.described import flows_of
 
         with suppress(DatabaseError):
             model = flows_of(database.schema(ttl=ttl))
     if model is not None and not database.sees_all:
-        from agent.knowledge.semantics.entries import readable_model
+        from agent.knowledge.semantics.terms import readable_model
 
         model = readable_model(model, database)
     if taught:
-        from agent.knowledge.taught import with_taught
+        from agent.knowledge.semantics.terms import with_taught
 
         with suppress(DatabaseError):
             model = with_taught(model, taught, database.schema(ttl=ttl))
@@ -188,7 +188,7 @@ def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunC
     """
     from agent.knowledge.memory.examples import Example
     from agent.knowledge.memory.lines import BadMemory
-    from agent.knowledge.memory.loader import load_memory
+    from agent.knowledge.memory.retrieval import load_memory
 
     database, semantics = context.database, context.semantics
     try:
@@ -206,8 +206,7 @@ def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunC
         kept = replace(kept, instructions="", analysis="")
     kept = kept.with_examples([Example(question, sql) for question, sql in confirmed])
     if taught:
-        from agent.knowledge.semantics.entries import glossary_of
-        from agent.knowledge.taught import model_of
+        from agent.knowledge.semantics.terms import glossary_of, model_of
 
         with suppress(DatabaseError):
             schema = database.schema(ttl=context.schema_ttl)

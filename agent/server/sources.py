@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from agent.server.errors import ApiError
+from agent.sources import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.connections import ConnectionPolicy, connect
-from agent.sources.source_errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans, Reading
 from agent.sources.uploads import Progress, Source, UploadStore
 from agent.store import Store

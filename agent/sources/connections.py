@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from agent.config import ConnectionSettings
-from agent.sources.source_errors import SourceRefused
+from agent.sources import SourceRefused
 from eval.databases import Database, DatabaseError, DatabaseUnreachable, in_statement_thread, open_database
 from eval.databases.urls import Target, parse_target
 from eval.engines import SERVERS

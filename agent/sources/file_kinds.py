@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from agent.sources.source_errors import SourceError, SourceRefused
+from agent.sources import SourceError, SourceRefused
 
 Kind = Literal["sqlite", "duckdb", "delimited", "json", "excel", "parquet"]
 TABULAR: frozenset[Kind] = frozenset({"delimited", "json", "excel", "parquet"})

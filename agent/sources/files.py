@@ -14,8 +14,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
+from agent.sources import SourceError, SourceRefused
 from agent.sources.file_kinds import DATA
-from agent.sources.source_errors import SourceError, SourceRefused
 from agent.sources.tabular.plan import Plans, Reading, TablePlan
 from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases.base import Database

@@ -16,11 +16,10 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
+from agent.sources import SourceError
 from agent.sources.files import open_files
-from agent.sources.source_errors import SourceError
-from agent.sources.tabular.names import plain_name, unique_name
 from agent.sources.tabular.plan import Reading
-from agent.sources.tabular.sql import literal, name
+from agent.sources.tabular.sql import literal, name, plain_name, unique_name
 from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
 from eval.databases import Database, DatabaseError, open_database

@@ -51,9 +51,9 @@ def read_structure(given: Any, dialect: Dialect) -> Schema:
     if not kept:
         raise InputError("the schema has no tables")
     located = tuple(replace(t, namespace=_namespace(t.namespace, dialect)) for t in kept)
-    _refuse_twins("table {!r}", ((t.namespace, t.name) for t in located))
+    _refuse_twins("table", ((t.namespace, t.name) for t in located))
     for table in located:
-        _refuse_twins(f"column {{!r}} of the table {table.name!r:.80}", ((None, c.name) for c in table.columns))
+        _refuse_twins("column", ((None, c.name) for c in table.columns), f" of the table {table.name!r:.80}")
     return _with_known_keys(Schema(dialect, located))
 
 
@@ -262,13 +262,13 @@ def _with_known_keys(schema: Schema) -> Schema:
     return replace(schema, tables=tuple(replace(t, foreign_keys=tuple(filter(None, of))) for t, of in tables))
 
 
-def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]]) -> None:
+def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]], of: str = "") -> None:
     """Refuse names that differ only by case, because a query cannot tell them apart."""
     seen = set()
     for namespace, name in names:
         folded = (namespace, name.casefold())
         if folded in seen:
-            raise InputError(f"the {what.replace('{!r}', repr(name), 1)} is there twice")
+            raise InputError(f"the {what} {name!r}{of} is there twice")
         seen.add(folded)
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from agent.sources import SourceError, SourceRefused, SourceTooLarge
 from agent.sources.file_kinds import TABULAR, Kind
-from agent.sources.source_errors import SourceError, SourceRefused, SourceTooLarge
 from agent.sources.tabular.layout import found_layout
 from agent.sources.tabular.plan import Reading
 from agent.sources.tabular.stage import Bounds

@@ -28,8 +28,8 @@ from pydantic import BaseModel
 
 from agent.config import LimitSettings
 from agent.runtime.private_folder import private_folder
+from agent.sources import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
-from agent.sources.source_errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans, Reading
 from eval.databases import Database, DatabaseError, can_fork, open_database
 from eval.version import VERSION

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from agent.sources.source_errors import SourceRefused, SourceTooLarge
+from agent.sources import SourceRefused, SourceTooLarge
 from agent.sources.tabular.columns import NEVER_COMPUTED
 from agent.sources.tabular.notation import CURRENCY_OF, KNOWN
 from agent.sources.tabular.stage import Bounds

@@ -15,7 +15,7 @@ from sqlglot import exp
 from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.semantics.expansion import ANY_AMOUNT
 from agent.knowledge.semantics.hidden_rows import plain_column
-from agent.knowledge.taught import problem
+from agent.knowledge.semantics.terms import problem
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.periods import period_at

@@ -17,7 +17,7 @@ from typing import Literal
 from sqlglot import exp
 
 from agent.knowledge.semantics.hidden_rows import BESIDE, HiddenRows, plain_column
-from agent.knowledge.value_forms import holds_currencies
+from agent.knowledge.value_words import holds_currencies
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
 from agent.state import Choice, LeftOut, Term
 from agent.statements.resolved import Resolved, tables_of

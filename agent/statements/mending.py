@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.knowledge.linking.budget import shortest_way, ties
+from agent.knowledge.linking import shortest_way, ties
 from agent.models.replies import UnusableReply, extract_sql
 from agent.parser.sql_names import identifier, table_named
 from agent.statements.spelling import as_stored, without_escapes

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.knowledge.memory.examples import Example
-from agent.knowledge.memory.loader import load_memory
-from agent.knowledge.memory.similarity import plain_question, sql_template, template
+from agent.knowledge.memory.retrieval import load_memory, template
 from eval.schema import Dialect
+from text2sql_lab.questions import plain_question, sql_template
 
 
 def examples_apart(path: Path, tests: Sequence[tuple[str, str]], dialect: Dialect, kept: Path) -> str:

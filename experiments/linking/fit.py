@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.knowledge.linking.evidence import WEIGHTS, Row, Weights, gather, probability
-from agent.knowledge.linking.value_matches import matches
+from agent.knowledge.linking.evidence import WEIGHTS, Row, Weights, gather, matches, probability
 from agent.knowledge.values import value_index
 from experiments.linking.gold import Case, cases
 from experiments.logistic_regression import fit

@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from agent.knowledge.linking import SMALL_SCHEMA, link, matches
-from agent.knowledge.linking.evidence import Weights, learned
-from agent.knowledge.value_forms import fold
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import ValueIndex
+from agent.knowledge.linking import SMALL_SCHEMA, link
+from agent.knowledge.linking.evidence import Weights, learned, matches
+from agent.knowledge.value_words import fold
+from agent.knowledge.values import ValueIndex, complete_value_index
 from experiments.linking.fit import samples, weights
 from experiments.linking.gold import Case, cases
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent.knowledge.value_file import StoredValues, build
+from agent.knowledge.value_lookup import StoredValues, build
 from agent.knowledge.values import EMPTY
 
 _LETTERS = "aeiourstlnmdpcbgkvhf"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from agent.config import Settings
 from agent.knowledge.kit import Kit, digest, read_kit
-from agent.knowledge.memory.prompt_text import remembered
+from agent.knowledge.memory.retrieval import remembered
 from agent.models import OFFLINE
 from agent.models.protocol import Model, ModelError
 from agent.strategies import strategy

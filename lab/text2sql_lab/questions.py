@@ -8,18 +8,21 @@ several) is on both sides.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from agent.knowledge.memory.examples import read_examples
-from agent.knowledge.memory.similarity import plain_question, sql_template
 from eval.errors import InputError
 from eval.jsonl import read_line
 from eval.metrics.items import canonical
 from eval.schema import Dialect
+from eval.sql import parse, render
 
 DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
@@ -132,6 +135,22 @@ def _split(
     while choosing and len(learned) > 1 and len(chosen) < CHOOSING * len(questions) / 2:
         chosen += learned.pop()
     return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
+
+
+@lru_cache(maxsize=16_384)
+def sql_template(sql: str, dialect: Dialect) -> str:
+    """The normalised query with its constants masked; its text if it cannot be parsed."""
+    tree = parse(sql, dialect).tree
+    if tree is None:
+        return " ".join(sql.casefold().split())
+    masked = tree.copy()
+    for constant in list(masked.find_all(exp.Literal)):
+        constant.replace(exp.Placeholder())
+    return render(masked, dialect).casefold()
+
+
+def plain_question(question: str) -> str:
+    return " ".join(re.findall(r"\w+", question.lower()))
 
 
 @lru_cache(maxsize=16_384)

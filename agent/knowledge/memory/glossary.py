@@ -8,7 +8,6 @@ and shown to a model unchanged, but never run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -156,11 +155,3 @@ def as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
         source = exp.Table(this=column.args["table"].copy())
         tree = tree.join(source, join_type="cross", copy=False) if number else tree.from_(source, copy=False)
     return parsed_from_tree(tree, dialect)
-
-
-def statements(entries: tuple[Entry, ...]) -> Iterator[str]:
-    """Terms in the form in which the offline engine reads external knowledge: `big spender refers to customers.segment
-    = 'A'`."""
-    for entry in entries:
-        if entry.kind == "term" and ";" not in entry.expression:
-            yield from (f"{name} refers to {entry.expression}" for name in entry.names)

@@ -80,17 +80,15 @@ def text_of(path: Path) -> str:
 
 def json_lines(path: Path) -> list[tuple[int, Any]]:
     """One record per line; empty lines are skipped."""
-    records, problems = [], []
-    for number, line in enumerate(text_of(path).splitlines(), 1):
-        if not line.strip():
-            continue
+
+    def read(number: int, line: str) -> tuple[int, Any] | Problem:
         try:
-            records.append((number, json.loads(line)))
+            return number, json.loads(line)
         except (ValueError, RecursionError) as error:
-            problems.append(Problem(number, f"no JSON object: {error}"))
-    if problems:
-        raise BadMemory(path, problems)
-    return records
+            return Problem(number, f"no JSON object: {error}")
+
+    lines = enumerate(text_of(path).splitlines(), 1)
+    return all_good(path, (read(number, line) for number, line in lines if line.strip()))
 
 
 @dataclass(frozen=True, slots=True)

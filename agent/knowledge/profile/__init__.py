@@ -7,10 +7,8 @@ time. `hints` selects the lines for a model.
 
 from __future__ import annotations
 
-from agent.knowledge.profile.builder import compute_profile
-from agent.knowledge.profile.cache import kept_profile, profile_soon
+from agent.knowledge.profile.builder import compute_profile, kept_profile, profile_soon
 from agent.knowledge.profile.facts import Profile
-from agent.knowledge.profile.hints import hints
-from agent.knowledge.profile.sections import Section, as_text, sections
+from agent.knowledge.profile.sections import Section, as_text, hints, sections
 
 __all__ = ["Profile", "Section", "as_text", "compute_profile", "hints", "kept_profile", "profile_soon", "sections"]

@@ -163,12 +163,9 @@ class ModelView:
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Table]:
-    clause = select.args.get("from_")
-    if clause is not None and isinstance(clause.this, exp.Table):
-        yield clause.this
-    for join in select.args.get("joins") or []:
-        if isinstance(join.this, exp.Table):
-            yield join.this
+    for clause in (select.args.get("from_"), *(select.args.get("joins") or [])):
+        if clause is not None and isinstance(clause.this, exp.Table):
+            yield clause.this
 
 
 def _replace(column: exp.Column, meaning: Meaning, select: exp.Select, alias: str) -> None:
@@ -231,15 +228,11 @@ def _put(node: exp.Expr, tree: exp.Expr, meaning: Meaning, select: exp.Select, a
 def _join(step: Step, source: str) -> exp.Join:
     """The join of a step; `source`: what its source is called in the query."""
     pairs = (exp.EQ(this=_column(step.target, b), expression=_column(source, a)) for a, b in step.columns)
-    return exp.Join(this=_table(step.target), on=exp.and_(*pairs), side="LEFT")
+    return exp.Join(this=exp.Table(this=_name(step.target)), on=exp.and_(*pairs), side="LEFT")
 
 
 def _column(table: str, name: str) -> exp.Column:
     return exp.Column(this=_name(name), table=_name(table))
-
-
-def _table(name: str) -> exp.Table:
-    return exp.Table(this=_name(name))
 
 
 def _name(name: str) -> exp.Identifier:
@@ -443,7 +436,7 @@ class ViewBuilder:
 
 def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
     """The expression as the only output over its host and joins."""
-    query = exp.Select(expressions=[tree.copy()], from_=exp.From(this=_table(host)))
+    query = exp.Select(expressions=[tree.copy()], from_=exp.From(this=exp.Table(this=_name(host))))
     for step in steps:
         query.append("joins", _join(step, step.source))
     return query

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from agent.knowledge.identifiers import RESERVED
+from agent.knowledge.schema_context import RESERVED
 from agent.knowledge.vocabulary import split_name
 from eval.language.inflection import plural_phrase, root
 from eval.schema import Dialect, Schema, Table

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.value_forms import holds_currencies
+from agent.knowledge.value_words import holds_currencies
 from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set

@@ -23,8 +23,8 @@ from agent.server.models import KeptModel
 from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
 from agent.server.services import ClientServices, Here, Services
+from agent.sources import SourceRefused
 from agent.sources.connections import check_host
-from agent.sources.source_errors import SourceRefused
 from agent.strategies import STRATEGIES, SWITCHES, strategy
 from eval.databases import DatabaseUnreachable
 

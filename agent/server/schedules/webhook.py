@@ -22,8 +22,8 @@ from agent.server.documents import Document, Section, cell_text
 from agent.server.middleware.addresses import listed
 from agent.server.replies import as_json
 from agent.server.schedules import NotDelivered, Unsure
+from agent.sources import SourceRefused
 from agent.sources.connections import Address, check_host
-from agent.sources.source_errors import SourceRefused
 from eval.databases import DatabaseUnreachable
 
 SECONDS = 20.0

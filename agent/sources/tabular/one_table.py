@@ -13,13 +13,12 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from agent.sources.source_errors import SourceRefused
-from agent.sources.tabular import amounts, repeats, words
+from agent.sources import SourceRefused
+from agent.sources.tabular import findings, words
 from agent.sources.tabular.columns import MARKS_IN_TEXT, Decision, decided, is_missing, may_fold, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
-from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, TableFound, TablePlan, TableReading
-from agent.sources.tabular.sql import BLANKS, literal, name
+from agent.sources.tabular.sql import BLANKS, column_name, literal, name, unique_name
 from agent.sources.tabular.stage import Staged, filled
 from eval.databases.duckdb import AS_WRITTEN, as_read
 from eval.schema import Values
@@ -57,7 +56,7 @@ class OneTable:
         samples = self._samples()
         decisions, names, odd = self._written(samples)
         plan = self._before.model_copy(update={"columns": tuple(d.plan for d in decisions)})
-        repeated = repeats.Repeats(self._engine, self._table, decisions, names)
+        repeated = findings.Repeats(self._engine, self._table, decisions, names)
         if repeated.count and plan.repeats is None:
             plan = plan.model_copy(update={"repeats": "leave out" if repeated.of_key() else "keep"})
         if plan.repeats == "leave out":
@@ -66,8 +65,8 @@ class OneTable:
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
-        beside = amounts.units(self._engine, self._table, decisions, names)
-        both_ways = amounts.flows(self._engine, self._table, decisions, names)
+        beside = findings.units(self._engine, self._table, decisions, names)
+        both_ways = findings.flows(self._engine, self._table, decisions, names)
         heads = list(zip(self._staged.headers, names, strict=True))
         often = Counter(head.casefold() for head, _ in heads)
         twins = {name: f"several columns are headed {h!r}" for h, name in heads if h and often[h.casefold()] > 1}

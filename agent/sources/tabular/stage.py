@@ -19,7 +19,7 @@ from typing import Any, TextIO
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from agent.sources.source_errors import SourceRefused, SourceTooLarge
+from agent.sources import SourceRefused, SourceTooLarge
 from agent.sources.tabular.layout import FIELD, Layout, found_layout
 from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name

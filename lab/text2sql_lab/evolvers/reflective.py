@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from agent.knowledge.analysis import run_analysis
-from agent.knowledge.kit import CONTENT, INSTRUCTION_TOKENS
+from agent.knowledge.kit import CONTENT, INSTRUCTION_TOKENS, run_analysis
 from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.models.openai import OpenAIModel

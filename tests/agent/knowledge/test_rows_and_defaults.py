@@ -12,12 +12,10 @@ import pytest
 from agent.config import Settings
 from agent.inspection.memory import check_model
 from agent.inspection.terms import exported, tried
-from agent.knowledge.memory.loader import Memory
-from agent.knowledge.memory.prompt_text import remembered
-from agent.knowledge.semantics.entries import glossary_of
+from agent.knowledge.memory.retrieval import Memory, remembered
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.model import Dataset, SemanticModel
-from agent.knowledge.taught import model_of, problem, with_taught
+from agent.knowledge.semantics.terms import glossary_of, model_of, problem, with_taught
 from agent.knowledge.vocabulary import vocabulary
 from agent.runner import Answer, run
 from agent.state import Term, TermKind

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.model_view import ModelView, ddl, model_view
 from agent.knowledge.preview import result_preview
 from agent.knowledge.privacy import SchemaText
 from agent.knowledge.profile import compute_profile, kept_profile
-from agent.knowledge.schema_context import estimate_tokens, schema_context
+from agent.knowledge.schema_context import estimate_tokens, quoted_if_needed, schema_context
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table

@@ -12,16 +12,20 @@ from typing import Any
 
 import pytest
 
-from agent.knowledge import value_file, value_reading
+from agent.knowledge import value_lookup, value_reading
 from agent.knowledge import values as room
-from agent.knowledge.value_file import StoredValues, build
+from agent.knowledge.value_lookup import StoredValues, build
 from agent.knowledge.value_reading import VALUES_PER_COLUMN
-from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import EMPTY, ValueIndex, value_index
+from agent.knowledge.values import EMPTY, ValueIndex, complete_value_index, value_index
 from eval.databases import Database, ExecutionResult, open_database
 from eval.statement import ReadStatement
 from tests.pairs import rows
 from tests.writing import sqlite_file, write
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def _file(path: Path, rows: list[str]) -> Path:
@@ -36,13 +40,13 @@ def _file(path: Path, rows: list[str]) -> Path:
 def test_reads_text_columns_of_a_database_and_keeps_a_private_file(tmp_path: Path) -> None:
     path = _file(tmp_path / "d.sqlite", ["Alpha", "Beta", "x" * 500])
     with open_database(str(path)) as database:
-        index = value_index(database, database.schema(), cache_dir=tmp_path / "cache")
+        index = value_index(database, database.schema())
         assert index.values("my table", "a name") == ("Alpha", "Beta")
         assert index.values("my table", "n") == ()
         files = list((tmp_path / "cache" / "values").iterdir())
         assert len(files) == 1
         assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
-        assert value_index(database, database.schema(), cache_dir=tmp_path / "cache") is index
+        assert value_index(database, database.schema()) is index
 
 
 def test_integers_that_say_yes_or_no_are_known_but_not_found(tmp_path: Path) -> None:
@@ -50,7 +54,7 @@ def test_integers_that_say_yes_or_no_are_known_but_not_found(tmp_path: Path) -> 
     script = "CREATE TABLE boats (id INTEGER PRIMARY KEY, lift INTEGER, berths INTEGER, sold INTEGER);"
     script += "INSERT INTO boats VALUES (1, 1, 0, 1), (2, 0, 1, 1), (3, NULL, 2, 1);"
     with open_database(sqlite_file(tmp_path / "d.sqlite", script)) as database:
-        index = value_index(database, database.schema(), cache_dir=tmp_path)
+        index = value_index(database, database.schema())
     assert [set(index.values("boats", column)) for column in ("lift", "berths", "sold")] == [{"0", "1"}, set(), set()]
     assert index.find("1") == ()
 
@@ -58,10 +62,10 @@ def test_integers_that_say_yes_or_no_are_known_but_not_found(tmp_path: Path) -> 
 def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _file(tmp_path / "d.sqlite", ["Alpha"])
     with open_database(str(path)) as database:
-        value_index(database, database.schema(), cache_dir=tmp_path)
-        next((tmp_path / "values").iterdir()).write_text("{broken", encoding="utf-8")
+        value_index(database, database.schema())
+        next((tmp_path / "cache" / "values").iterdir()).write_text("{broken", encoding="utf-8")
         monkeypatch.setattr(room, "_memory", {})
-        assert value_index(database, database.schema(), cache_dir=tmp_path).find("alpha")
+        assert value_index(database, database.schema()).find("alpha")
 
 
 CARS = ValueIndex(
@@ -121,8 +125,8 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]
         yield database
 
 
-def test_a_value_of_the_last_row_is_found(large: Database, tmp_path: Path) -> None:
-    index = value_index(large, large.schema(), cache_dir=tmp_path)
+def test_a_value_of_the_last_row_is_found(large: Database) -> None:
+    index = value_index(large, large.schema())
 
     assert [h.column for h in index.find("badheim")] == ["city"]
     assert index.complete("parcels", "city")
@@ -134,8 +138,8 @@ def test_a_value_of_the_last_row_is_found(large: Database, tmp_path: Path) -> No
     assert [h.value for h in index.look_up(["CLIENT 4999", "no such client"])] == ["Client 4999"]
 
 
-def test_an_absent_name_is_looked_up_once(large: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = value_index(large, large.schema(), cache_dir=tmp_path)
+def test_an_absent_name_is_looked_up_once(large: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = value_index(large, large.schema())
     run = large.execute
     asked: list[str] = []
 
@@ -151,8 +155,8 @@ def test_an_absent_name_is_looked_up_once(large: Database, tmp_path: Path, monke
     assert "sent_on" not in asked[0], "a name is no date"
 
 
-def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path: Path) -> None:
-    index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
+def test_moved_values_are_looked_up_in_their_own_table(large: Database) -> None:
+    index = value_index(large, large.schema()).moved({("parcels", "client"): "clients"})
 
     assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
 
@@ -174,11 +178,11 @@ def url(request: pytest.FixtureRequest) -> str:
     return place
 
 
-def test_every_engine_is_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_engine_is_asked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(value_reading, "SCANNED_ROWS", 500)
     monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 200)
     with open_database(url) as database:
-        index = value_index(database, database.schema(), cache_dir=tmp_path)
+        index = value_index(database, database.schema())
 
         assert [h.column for h in index.find("badheim")] == ["city"]
         assert not index.complete("parcels", "client")
@@ -292,7 +296,7 @@ def test_what_is_in_memory_and_what_is_in_the_file_is_found_once(tmp_path: Path)
 
 
 def test_without_full_text_search_the_index_in_memory_answers(many: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_file, "_TABLES", value_file._TABLES.replace("fts5", "no_such_module"))
+    monkeypatch.setattr(value_lookup, "_TABLES", value_lookup._TABLES.replace("fts5", "no_such_module"))
 
     assert 0 < len(complete_value_index(many, many.schema())) <= VALUES_PER_COLUMN
 

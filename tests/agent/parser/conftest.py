@@ -40,7 +40,9 @@ def schema(library: Database) -> Schema:
 
 @pytest.fixture(scope="session")
 def values(library: Database, tmp_path_factory: pytest.TempPathFactory) -> ValueIndex:
-    return value_index(library, library.schema(), cache_dir=tmp_path_factory.mktemp("cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        return value_index(library, library.schema())
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from agent.config import ConnectionSettings
+from agent.sources import SourceError, SourceRefused
 from agent.sources.connections import ConnectionPolicy, check_url, connect
-from agent.sources.source_errors import SourceError, SourceRefused
 from eval.databases import DatabaseError, DatabaseUnreachable
 from eval.statement import ReadStatement
 from tests.pairs import rows

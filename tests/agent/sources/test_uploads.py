@@ -21,8 +21,7 @@ import pytest
 
 from agent.parser import read
 from agent.results import run_sql
-from agent.sources import uploads
-from agent.sources.source_errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
+from agent.sources import SourceError, SourceGone, SourceRefused, SourceTooLarge, uploads
 from agent.sources.tabular.plan import Plans
 from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases import DatabaseError, Limits

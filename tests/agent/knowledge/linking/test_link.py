@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.knowledge.linking import SHARE, link
-from agent.knowledge.linking.schema_text import graded_text
+from agent.knowledge.linking import SHARE, graded_text, link
 from agent.knowledge.schema_context import estimate_tokens
 from agent.knowledge.values import ValueIndex
 from agent.sources.ddl import read_ddl

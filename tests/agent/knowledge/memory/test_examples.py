@@ -11,9 +11,7 @@ import pytest
 from agent.knowledge.memory.examples import Example, read_examples, usable
 from agent.knowledge.memory.glossary import Entry, read_glossary, unfit
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.memory.loader import Memory, load_memory
-from agent.knowledge.memory.prompt_text import remembered
-from agent.knowledge.memory.similarity import nearest, template
+from agent.knowledge.memory.retrieval import Memory, load_memory, nearest, remembered, template
 from eval.databases.base import Database
 from tests.pairs import FIXTURES, rows
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.knowledge.profile import Profile, Section, cache, compute_profile, kept_profile, sections
+from agent.knowledge.profile import Profile, Section, builder, compute_profile, kept_profile, sections
 from eval.databases import Database, open_database
 from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file, write
@@ -203,7 +203,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    monkeypatch.setattr(cache, "_memory", type(cache._memory)())
+    monkeypatch.setattr(builder, "_memory", type(builder._memory)())
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(file.parent / "cache"))
     with open_database(str(file)) as database:
         yield database
 
@@ -211,19 +212,19 @@ def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
 def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
     shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
+    first = kept_profile(shop, shop.schema())
     files = list((tmp_path / "cache" / "profiles").iterdir())
-    cache._memory.clear()  # as a new process would begin
+    builder._memory.clear()  # as a new process would begin
     monkeypatch.setattr(shop, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
 
-    assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache") == first
+    assert kept_profile(shop, shop.schema()) == first
     assert [stat.S_IMODE(f.stat().st_mode) for f in files] == [0o600]
 
 
 def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file: Path, tmp_path: Path) -> None:
-    kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
+    kept_profile(shop, shop.schema())
     sqlite_file(file, "INSERT INTO item VALUES (3, 'paper')")
-    again = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
+    again = kept_profile(shop, shop.schema(ttl=0))
 
     kind = next(c for c in again.columns if c.column == "kind")
     assert {v.value for v in kind.values} >= {"pen", "ink", "paper"} or set(kind.samples) == {"pen", "ink", "paper"}
@@ -231,17 +232,17 @@ def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file:
 
 
 def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path) -> None:
-    first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
+    first = kept_profile(shop, shop.schema())
     (place,) = (tmp_path / "cache" / "profiles").iterdir()
     place.write_text('{"key": "half a')
-    cache._memory.clear()
+    builder._memory.clear()
 
-    assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").columns == first.columns
+    assert kept_profile(shop, shop.schema()).columns == first.columns
 
 
 def test_each_privacy_mode_has_its_own(shop: Database, tmp_path: Path) -> None:
-    kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
-    masked = kept_profile(shop, shop.schema(), privacy="masked", cache_dir=tmp_path / "cache")
+    kept_profile(shop, shop.schema())
+    masked = kept_profile(shop, shop.schema(), privacy="masked")
 
     assert "pen" not in repr(masked)
     files = [f.read_text() for f in (tmp_path / "cache" / "profiles").iterdir()]
@@ -251,4 +252,4 @@ def test_each_privacy_mode_has_its_own(shop: Database, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_stops_nothing(shop: Database, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, where a folder should be")
 
-    assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").complete
+    assert kept_profile(shop, shop.schema()).complete

@@ -13,10 +13,8 @@ import yaml
 
 from agent.config import Settings
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.semantics.check import checked
-from agent.knowledge.semantics.conformity import departures
-from agent.knowledge.semantics.described import described
-from agent.knowledge.semantics.draft import drafted
+from agent.knowledge.semantics.check import checked, departures
+from agent.knowledge.semantics.described import described, drafted
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.files import load_model, read_model
 from agent.knowledge.semantics.model import SemanticModel

@@ -16,7 +16,7 @@ import openpyxl
 import pytest
 
 from agent.cli.session import edited as edited_by_hand
-from agent.sources.tabular.encodings import likely_encoding
+from agent.sources.tabular.layout import likely_encoding
 from agent.sources.tabular.plan import ColumnPlan, Plans, Reading, TablePlan, TableReading
 from agent.sources.tabular.stage import Bounds, as_records
 from agent.sources.tabular.tables import File, import_tables
