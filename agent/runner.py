@@ -250,9 +250,9 @@ async def _finished(question: str, options: RunOptions, context: RunContext, sta
         with within_privacy(context.privacy):
             final = await graph.ainvoke(given, context=context)
     else:  # the nodes alone: nobody listens to their inner steps, and nothing of them is kept
-        if "agent.nodes.walk" not in sys.modules:
+        if "agent.nodes.flow" not in sys.modules:
             await asyncio.to_thread(import_nodes)
-        from agent.nodes.walk import walk
+        from agent.nodes.flow import walk
 
         final = await walk(given, context)
     return answer_of(final, context, time.monotonic() - started)
@@ -269,4 +269,4 @@ def question_problem(question: str) -> str | None:
 
 def import_nodes() -> None:
     """Import what the first run would otherwise import, which takes a moment."""
-    import agent.nodes.walk  # noqa: F401
+    import agent.nodes.flow  # noqa: F401

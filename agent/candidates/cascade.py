@@ -27,8 +27,8 @@ from agent.knowledge.privacy import privacy_of
 from agent.knowledge.values import EMPTY, value_index
 from agent.models.protocol import ModelError, SqlReply, SqlRequest, Usage
 from agent.parser.units import NOTE, sql_in_whole_units
+from agent.runtime.attempts import in_ten
 from agent.runtime.context import RunContext
-from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
 from agent.statements.spelling import in_any_case
 from eval.databases.types import DatabaseError

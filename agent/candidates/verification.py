@@ -12,8 +12,8 @@ import logging
 from agent.knowledge.privacy import for_feedback, privacy_of
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import ModelError, Review, ReviewRequest, Verifying
+from agent.runtime.attempts import likelihood, objections
 from agent.runtime.context import RunContext
-from agent.runtime.verdict import likelihood, objections
 from agent.state import QueryResult, QueryTask
 
 log = logging.getLogger(__name__)

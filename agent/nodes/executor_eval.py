@@ -17,11 +17,9 @@ from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.models.protocol import SummaryRequest
 from agent.nodes.relevance import NOT_CHOSEN, PERFECT, judged_relevance
-from agent.runtime.attempts import attempts_at, doubts, passes
-from agent.runtime.context import RunContext
+from agent.runtime.attempts import attempts_at, doubts, of_attempt, passes
+from agent.runtime.context import RunContext, SummaryAhead
 from agent.runtime.probability import DOUBTFUL
-from agent.runtime.summary_ahead import SummaryAhead
-from agent.runtime.verdict import of_attempt
 from agent.state import (
     AgentState,
     Analysis,

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, computed_field
 
+from agent.runtime.attempts import verdict
 from agent.runtime.form import asked_form
-from agent.runtime.verdict import verdict
 from agent.state import Clarification, LeftOut, QueryPlan, QueryResult, ReadingPart
 from eval.language.words import singular_words
 

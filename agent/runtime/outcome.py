@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from agent.access.database import PersonalDatabase
 from agent.runtime.answer import Answer, Tokens
+from agent.runtime.attempts import chosen, doubts, failure_text, passes, probability, sure
 from agent.runtime.context import RunContext
 from agent.state import Clarification, QueryPlan, QueryResult, Retry
 
@@ -26,9 +27,6 @@ class TurnEnd:
 
 
 def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Answer:
-    from agent.runtime.attempts import chosen, doubts, failure_text, passes, sure
-    from agent.runtime.verdict import probability
-
     plan: QueryPlan = state["plan"]
     results: list[QueryResult] = state.get("query_results", [])
     retries: list[Retry] = state.get("retries", [])
