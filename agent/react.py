@@ -1,7 +1,9 @@
-"""The loop: a tool, its result, the next tool; until the model finishes or its steps are used up.
+"""The ReAct loop: a generator that works in steps with tools, as an alternative to writing a query in one reply.
 
-An unknown tool, a tool out of turn or an unusable reply costs the model a step, and the model is told why. When the
-steps or the time end, the last query that ran is the answer; if none ran, the model is asked once for a plain query.
+In: a request for SQL and the run's context. Out: a `SqlReply`, as of a model. A tool, its result, the next tool; until
+the model finishes or its steps are used up. An unknown tool, a tool out of turn or an unusable reply costs the model a
+step, and the model is told why. When the steps or the time end, the last query that ran is the answer; if none ran, the
+model is asked once for a plain query.
 """
 
 from __future__ import annotations
@@ -9,13 +11,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from agent.candidates.examination import examined
 from agent.events import StepEvent, StepInfo
+from agent.knowledge.observations import linked_text, message_text, result_text
+from agent.knowledge.privacy import Privacy, privacy_of
 from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest, Stepping, StepReply, StepRequest
-from agent.react.tools import Outcome, Toolbox
 from agent.runtime.context import RunContext
+from agent.state import with_evidence
+from eval.databases.types import DatabaseError
+from eval.examination import Query, inspect
+from eval.scoring.guards import advice
+from eval.scoring.intent import Intent, read_intent
+from eval.scoring.types import Case
 
 Tool = Literal[
     "get_schema",
@@ -58,15 +69,6 @@ WRITES: frozenset[Tool] = frozenset(("generate_sql", "repair_sql"))
 """Tools whose content is a query that the model writes."""
 
 
-def following(last: Tool | None, ok: bool) -> tuple[Tool, ...]:
-    return EDGES.get((last, ok), ())
-
-
-def asks_model(allowed: tuple[Tool, ...]) -> bool:
-    """Whether a model has something to decide or to write next."""
-    return len(allowed) > 1 or bool(WRITES & set(allowed))
-
-
 log = logging.getLogger(__name__)
 
 OWN_STEPS = 10
@@ -79,6 +81,8 @@ _THOUGHT = 1_000
 """Characters kept of a thought."""
 _SHOWN = 4_000
 """Characters of an outcome in a prompt."""
+_ADVICE = 5
+"""Objections to the form of a query that a model is told at most."""
 
 
 async def react(request: SqlRequest, context: RunContext) -> SqlReply:
@@ -114,8 +118,9 @@ class _Run:
         if self.request.failed_sql:
             self.transcript.append(f"an earlier try\n{self.request.failed_sql}\n→ {self.request.feedback}")
         tools = Toolbox(self.request, self.context)
-        while allowed := following(self.last, self.ok):
-            if not asks_model(allowed):
+        while allowed := EDGES.get((self.last, self.ok), ()):
+            # A model is asked only where it has something to decide or to write
+            if len(allowed) == 1 and not WRITES.intersection(allowed):
                 started = time.perf_counter()
                 self._done(allowed[0], await tools.use(allowed[0], self.sql), "", started)
             elif (
@@ -222,3 +227,122 @@ class _Run:
             request = replace(request, failed_sql=self.sql, feedback=self.problem or request.feedback)
         reply = await self.context.model.write_sql(request)
         return replace(reply, reasoning=f"{reply.reasoning}\nSteps: {steps} → a plain query".strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What each tool does. Every statement goes through the guard, and what is sent is what the guard rebuilt. The
+    texts of outcomes are written for the model's eyes, so they keep to its privacy mode."""
+
+    request: SqlRequest
+    context: RunContext
+
+    @property
+    def privacy(self) -> Privacy:
+        return privacy_of(self.context.model)
+
+    @property
+    def asked(self) -> str:
+        """What the query has to answer: the question, or its task's where that says more."""
+        return with_evidence(self.request.task.description or self.request.question, self.request.evidence)
+
+    async def use(self, tool: str, sql: str) -> Outcome:
+        """Use a tool that asks no model."""
+        match tool:
+            case "get_schema":
+                schema = self.request.schema
+                count = f"{len(schema.tables)} tables with {schema.column_count} columns"
+                return Outcome(True, f"{count}, as shown above.")
+            case "link_schema":
+                return await asyncio.to_thread(self._links)
+            case "extract_constraints":
+                return Outcome(True, "\n".join(constraints(read_intent(self.asked))))
+            case "validate_sql":
+                return await asyncio.to_thread(self._validated, sql)
+            case "validate_constraints":
+                return await asyncio.to_thread(self._against_constraints, sql)
+            case "run_sql":
+                return await self._run(sql)
+        return Outcome(True, "")
+
+    def _links(self) -> Outcome:
+        request = self.request
+        try:
+            return Outcome(True, linked_text(self.asked, self.context.database, request.schema, self.privacy))
+        except DatabaseError as error:
+            return Outcome(True, f"Nothing could be looked up: {self._error_text(str(error), '')}")
+
+    def _validated(self, sql: str) -> Outcome:
+        case = self._inspected(sql)
+        if case.verdict.statement is None:
+            return Outcome(False, self._error_text(case.parsed.error or case.verdict.reason or "refused", sql))
+        if case.references.phantoms:
+            lines = [f"- {phantom.text}" for phantom in case.references.phantoms]
+            return Outcome(False, "The query names things that this database does not have:\n" + "\n".join(lines))
+        return Outcome(True, "One read-only SELECT, and every name exists.")
+
+    def _against_constraints(self, sql: str) -> Outcome:
+        objections = advice(self._inspected(sql))[:_ADVICE]
+        if not objections:
+            return Outcome(True, "No objection to its form.")
+        return Outcome(False, "\n".join(f"- {one.guard}: {one.text}" for one in objections))
+
+    def _inspected(self, sql: str) -> Case:
+        return inspect(Query(self.asked, sql), self.request.schema)
+
+    async def _run(self, sql: str) -> Outcome:
+        """Run the query as the executor would, which then finds it examined."""
+        try:
+            case = await examined(Query(self.asked, sql), self.context)
+        except DatabaseError as error:
+            return Outcome(False, self._error_text(str(error), sql))
+        if case.runnable is None:
+            return Outcome(False, self._error_text(case.verdict.reason or "refused", sql))
+        if not self.context.execute:
+            refusal = await self.context.database.refusal_async(case.runnable)
+            return Outcome(
+                refusal is None, self._error_text(refusal, sql) if refusal else "It would run; nothing is run here."
+            )
+        if case.result is None or not case.result.ok:
+            return Outcome(False, self._error_text((case.result and case.result.error) or "it failed", sql))
+        return Outcome(True, result_text(case.result, self.privacy))
+
+    def _error_text(self, message: str, sql: str) -> str:
+        return message_text(message, self.privacy, self.request.schema, sql, self.asked)
+
+
+def constraints(intent: Intent) -> Iterator[str]:
+    """What a question's words ask of the form of its query, in sentences."""
+    computed = {
+        "COUNT": intent.count,
+        "AVG": intent.average,
+        "SUM": intent.total and not intent.count,
+        "MAX": intent.maximum,
+        "MIN": intent.minimum,
+    }
+    if wanted := [name for name, asked in computed.items() if asked]:
+        yield f"It computes {', '.join(wanted)}."
+    if intent.per_group:
+        yield "It asks for something per group."
+    if intent.superlative or intent.top:
+        kept = f"the first {intent.top}" if intent.top else "the extreme"
+        yield f"It ranks, and keeps {kept} ({'least' if intent.least and not intent.most else 'most'} first)."
+    elif intent.order:
+        yield f"It asks for an order{' (descending)' if intent.descending else ''}."
+    else:
+        yield "It asks for no order and no limit."
+    if intent.distinct:
+        yield "It asks for different ones."
+    if intent.negation:
+        yield "It excludes something."
+    if not intent.asks_id:
+        yield "It asks for no identifier."
+    if intent.quoted or intent.numbers or intent.proper:
+        named = [*intent.quoted, *(f"{n:g}" for n in intent.numbers), *intent.proper]
+        yield "It names: " + "; ".join(dict.fromkeys(named))[:400]
