@@ -32,8 +32,7 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.models.calls import steps_are_heard, told_to, within_privacy
-from agent.models.prompt_log import current_run
+from agent.models.calls import current_run, steps_are_heard, told_to, within_privacy
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext, unheard

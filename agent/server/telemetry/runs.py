@@ -14,7 +14,7 @@ from typing import ClassVar
 import structlog
 
 from agent.events import AnswerEvent, Event, NodeEvent, RetryEvent
-from agent.models.prompt_log import current_run
+from agent.models.calls import current_run
 from agent.runtime.answer import Tokens
 from agent.server.telemetry import metrics
 
