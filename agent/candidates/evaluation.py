@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from agent.candidates.choice import choose
-from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
+from agent.candidates.choice import Candidate, Examined, Ran, choose, labelled
 from agent.parser.second_opinion import second_opinion
 from eval.databases.base import Database
 from eval.databases.types import Limits

@@ -13,11 +13,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.candidates.choice import Choice, choose
+from agent.candidates.choice import Candidate, Choice, Examined, Ran, choose, labelled
 from agent.candidates.clamps import clamped
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.examination import examined
-from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.models.protocol import ModelAuthError, ModelError, SqlReply, SqlRequest
 from agent.runtime.context import RunContext

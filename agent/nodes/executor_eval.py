@@ -13,10 +13,9 @@ from itertools import zip_longest
 from typing import Any
 
 from agent.candidates.examination import as_read_once, examined
-from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.models.protocol import SummaryRequest
-from agent.nodes.relevance import NOT_CHOSEN, PERFECT, judged_relevance
+from agent.nodes.opinions import NOT_CHOSEN, PERFECT, judged_relevance, may_be_reviewed, review, stands
 from agent.runtime.attempts import attempts_at, doubts, of_attempt, passes
 from agent.runtime.context import RunContext, SummaryAhead
 from agent.runtime.probability import DOUBTFUL
