@@ -19,11 +19,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from pydantic import TypeAdapter
 
+from agent.access.database import PersonalDatabase
 from agent.config import settings
 from agent.models.protocol import Model
 from agent.nodes.flow import EDGES, FIRST, LAST, MAX_STEPS, NODES, ROUTERS, Router, stepped
 from agent.runtime.context import RunContext
-from agent.runtime.preparation import is_personal, opened, run_context
+from agent.runtime.preparation import opened, run_context
 from agent.runtime.run_state import RunState
 from agent.state import AgentState, Emptied
 from eval.databases.base import Database
@@ -51,7 +52,7 @@ def build_graph(
             return cast("RunContext", held())
         config = settings()
         asked = await opened(database or state.get("database"), config.database)
-        if is_personal(asked):
+        if isinstance(asked, PersonalDatabase):
             await asyncio.to_thread(asked.hear, state["question"])
         return await run_context(asked, model, config)
 

@@ -32,8 +32,7 @@ from agent.nodes.schema_analyzer import schema_analyzer
 from agent.nodes.summarizer import summarizer
 from agent.runtime.attempts import attempts_at, passes
 from agent.runtime.context import RunContext
-from agent.runtime.plans import MAX_TASKS
-from agent.state import AgentState, Clarified, Emptied, QueryTask
+from agent.state import MAX_TASKS, AgentState, Clarified, Emptied, QueryTask
 
 Node = Callable[[AgentState, RunContext], Awaitable[dict[str, Any]]]
 Router = Callable[[AgentState, RunContext], str]

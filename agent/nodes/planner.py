@@ -18,8 +18,7 @@ from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanRequest
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted
-from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
-from agent.state import AgentState, Failure, QueryPlan, Turn
+from agent.state import AgentState, Failure, PlanInvalid, QueryPlan, Turn, in_running_order, single_task_plan
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.spoken import READS_ENGLISH, is_english, without_names

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.conversations.conversation import fresh_turn
+from agent.conversations import fresh_turn
 from agent.events import Event, NodeEvent
 from agent.graph import graph
 from agent.models.protocol import Judgement, JudgeRequest
