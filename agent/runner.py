@@ -169,9 +169,9 @@ async def _answered(
         raise RunFailed("question", problem)
     database = await opened(options.get("database"), config.database)
     if isinstance(database, PersonalDatabase):
-        await asyncio.to_thread(database.hear, question)
-        if unseen := await asyncio.to_thread(database.unseen, f"{question} {options.get('evidence', '')}"):
-            return _not_visible(question, database, unseen, emit, started)
+        await asyncio.to_thread(database.log_question, question)
+        if hidden := await asyncio.to_thread(database.hidden_names, f"{question} {options.get('evidence', '')}"):
+            return _not_visible(question, database, hidden, emit, started)
     context = await run_context(
         database,
         options.get("model"),
@@ -198,10 +198,10 @@ async def _answered(
 
 
 def _not_visible(
-    question: str, database: Database, unseen: Sequence[str], emit: Callable[[Event], None], started: float
+    question: str, database: Database, hidden: Sequence[str], emit: Callable[[Event], None], started: float
 ) -> Answer:
     """The answer to a question about what its person may not see; no model is asked."""
-    text = f"Not visible to you: {', '.join(unseen)}."
+    text = f"Not visible to you: {', '.join(hidden)}."
     answer = Answer(
         question=question,
         status="abstained",

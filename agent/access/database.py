@@ -149,12 +149,12 @@ class PersonalDatabase(Database):
     def close(self) -> None:
         """The database stays open: others see it too."""
 
-    def hear(self, question: str) -> None:
+    def log_question(self, question: str) -> None:
         """Keep a question in the audit log."""
         if self._audit is not None:
             self._audit.question(self._person, self._database, question)
 
-    def unseen(self, question: str) -> tuple[str, ...]:
+    def hidden_names(self, question: str) -> tuple[str, ...]:
         """Tables and columns that the question names and the person may not see. Raises DatabaseError."""
         if self.sees_all:
             return ()
@@ -172,7 +172,7 @@ class PersonalDatabase(Database):
             schema = self._restriction().schema
             if parsed.tree is None or not check(parsed, schema).allowed or resolve(parsed, schema).phantoms:
                 return False
-            if self.unseen(text) or not says_only(text, parsed, schema):
+            if self.hidden_names(text) or not says_only(text, parsed, schema):
                 return False
             asked = look_up(parsed, schema)
         except (DatabaseError, Unseen):

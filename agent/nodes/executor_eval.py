@@ -252,7 +252,7 @@ def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relev
 
 def _result(step: _Step, draft: Draft, number: int, **fields: Any) -> QueryResult:
     """An attempt with the fields of its draft; `fields` take precedence."""
-    kept = {name: getattr(draft, name) for name in _FROM_DRAFT}
+    kept = draft.model_dump(include=_FROM_DRAFT)
     return QueryResult(task_id=step.task.id, attempt=number, **(kept | fields))
 
 

@@ -38,7 +38,7 @@ class SummaryAhead:
         self._prompt = summary_prompt(request)
         self._pieces: list[str] = []
         self._on_text: Callable[[str], None] = self._pieces.append
-        self._writing = asyncio.create_task(model.summarize(request, self._heard))
+        self._writing = asyncio.create_task(model.summarize(request, lambda piece: self._on_text(piece)))
 
     def answers(self, request: SummaryRequest) -> bool:
         """Whether this summary was requested with the same prompt as `request`."""
@@ -60,9 +60,6 @@ class SummaryAhead:
         self._writing.cancel()
         with contextlib.suppress(asyncio.CancelledError, Exception):
             await self._writing
-
-    def _heard(self, piece: str) -> None:
-        self._on_text(piece)
 
 
 def unheard(_: Event) -> None:
