@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from eval.databases.types import ExecutionResult
@@ -225,13 +226,12 @@ def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead:
     # something that forbids each of its queries is not lifted by a favourable vote
     alone = len(voted) == 1 and not all(member.contradicted for member in voted[0].members)
     ahead = (LEAD if lead is None else lead) if alone else 0.0
-    best: tuple[tuple[float, int, int, str], Choice] | None = None
+    ranked: list[tuple[tuple[float, int, int, str], Choice]] = []
     for group in groups:
         chance = probability(group.features, fitted)
         standing = log_odds(chance) + (ahead if group is voted[0] else 0.0)
         place = min(group.places, key=lambda i: (-ran[i].log_odds, ran[i].characters, ran[i].candidate.sql, i))
         member = ran[place]
         rank = (-round(standing, 9), -len(group.members), member.characters, member.candidate.sql)
-        if best is None or rank < best[0]:
-            best = rank, Choice(member.candidate, chance, len(group.members), place)
-    return best[1] if best is not None else None
+        ranked.append((rank, Choice(member.candidate, chance, len(group.members), place)))
+    return min(ranked, key=itemgetter(0))[1] if ranked else None
