@@ -128,8 +128,7 @@ def _final_channel(text: str) -> str:
 
 
 class VisibleStream:
-    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, with
-    `final` the rest.
+    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, with `final` the rest.
 
     A possibly incomplete marker is held back. When a block is closed that was never opened, the text already shown
     cannot be withdrawn; only the marker is dropped.
