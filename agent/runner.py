@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import logging
 import sys
@@ -45,6 +46,7 @@ MAX_QUESTION = 20_000
 """Characters."""
 GRACE_SECONDS = 5.0
 """Extra time after the budget for the summary, before the run is stopped."""
+_TURN_SECONDS = 0.001
 DROPPED = "All right, never mind that question."
 
 
@@ -345,3 +347,15 @@ def question_problem(question: str) -> str | None:
 def import_nodes() -> None:
     """Import what the first run would otherwise import, which takes a moment."""
     import agent.nodes.flow  # noqa: F401
+
+
+def answer_many() -> None:
+    """Set up a process that has imported what it needs, and will answer many questions.
+
+    What is imported stays alive, so it is not looked through again and again, which costs a tenth of the time. A run
+    makes tens of thousands of objects, nearly all freed by their counts: Python's 700 between two collections are for
+    smaller programs. (Imports leave no garbage worth the tenth of a second that looking for it takes.) A thread that
+    computes gives way to the event loop after a millisecond instead of five."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    sys.setswitchinterval(_TURN_SECONDS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.runtime.interpreter import answer_many
+from agent.runner import answer_many
 from agent.server.errors import ApiError
 from agent.server.presets import Presets
 
