@@ -154,7 +154,7 @@ class FileKeys:
             raise BadPolicies(f"The keys of `jwt` cannot be read from {path.name}: {why}") from None
 
     async def key(self, name: str | None) -> jwt.PyJWK:
-        return _named(self._keys, name)
+        return _key_named(self._keys, name)
 
 
 class ProviderKeys:
@@ -180,7 +180,7 @@ class ProviderKeys:
             await asyncio.wait({self._fetching}, timeout=WAIT_SECONDS)
         if time.monotonic() - self._fetched > GOOD_SECONDS:
             raise KeysUnavailable("The identity provider's keys cannot be fetched; try again in a little while.")
-        return _named(self._keys, name)
+        return _key_named(self._keys, name)
 
     async def _fetch(self) -> None:
         import jwt
@@ -203,7 +203,7 @@ def _usable(published: jwt.PyJWKSet) -> dict[str | None, jwt.PyJWK]:
     return by_name | ({None: usable[0]} if len(usable) == 1 else {})
 
 
-def _named(keys: Mapping[str | None, jwt.PyJWK], name: str | None) -> jwt.PyJWK:
+def _key_named(keys: Mapping[str | None, jwt.PyJWK], name: str | None) -> jwt.PyJWK:
     alone = keys.get(None)
     if name not in keys and (alone is None or alone.key_id):
         raise KeyUnknown("The token is refused: its key is not known.")

@@ -25,8 +25,6 @@ from eval.scoring.guards import advice
 from eval.scoring.types import Case
 from eval.sql.traversal import every
 
-__all__ = ["Clamped", "clamped", "contradictions"]
-
 CONSTRAINTS = frozenset(
     (
         "count_missing",

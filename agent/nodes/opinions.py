@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections import deque
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from agent.knowledge.privacy import for_feedback, privacy_of
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.models.distrust import flaw
+from agent.models.distrust import flaw, folded
 from agent.models.protocol import Judgement, JudgeRequest, Model, ModelError, Review, ReviewRequest, Verifying
 from agent.runtime.attempts import likelihood, objections
 from agent.runtime.context import RunContext
@@ -39,7 +38,6 @@ SAME = 4
 """Different queries of different questions with one opinion, word for word, from which it is a constant."""
 _DOUBTS = 4
 """Sentences against a query that the model is told at most."""
-_WORD = re.compile(r"[^\W_]+")
 _Opinion = tuple[str, float]
 _said: WeakKeyDictionary[Model, deque[tuple[_Opinion, str, str]]] = WeakKeyDictionary()
 """By model: its opinions, each with the question and the query."""
@@ -83,22 +81,18 @@ async def judged_relevance(
 
 def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Model) -> str:
     """Empty where the opinion counts. The opinion is remembered."""
-    reason = _folded(judgement.reasoning)
+    reason = folded(judgement.reasoning)
     if len(reason.split()) < 2:
         return "it gives no reason"
     if why := flaw(judgement.reasoning):
         return why
-    if reason in (_folded(request.question), _folded(request.sql)):
+    if reason in (folded(request.question), folded(request.sql)):
         return "it repeats what was asked"
     known = _said.setdefault(model, deque(maxlen=REMEMBERED))
     opinion = reason, judgement.score
     others = {(q, sql) for said, q, sql in known if said == opinion and q != request.question and sql != request.sql}
     known.append((opinion, request.question, request.sql))
     return "it is the same for every query" if len(others) >= SAME - 1 else ""
-
-
-def _folded(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 def may_be_reviewed(result: QueryResult) -> bool:
