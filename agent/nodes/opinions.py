@@ -68,10 +68,9 @@ async def judged_relevance(
         async with asyncio.timeout(context.seconds_left):
             judgement = await context.model.judge(request)
     except (ModelError, TimeoutError) as error:
-        why = str(error) or "the time for this question ran out"
+        why = context.spend_failed(error)
         log.warning("The result was not judged: %s", why)
         context.trouble(f"the result was not judged: {why}")
-        context.spend_failed(error)
         return _neutral("the model gave no usable opinion")
     context.spend(judgement.usage)
     if why := why_it_does_not_count(judgement, request, context.model):

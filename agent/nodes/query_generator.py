@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.knowledge.privacy import privacy_of
-from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, SqlReply, SqlRequest
+from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted
@@ -84,10 +84,8 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         context.trouble(str(error))
         context.spend_failed(error)
         return {"draft": Draft(error=str(error))}
-    except ModelAuthError as error:
-        return await _given_up(Failure(kind="model_auth", message=str(error)), state, context)
     except ModelError as error:
-        return await _given_up(Failure(kind="model", message=str(error)), state, context)
+        return await _given_up(Failure(kind=error.kind, message=str(error)), state, context)
     except TimeoutError:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
         return await _given_up(Failure(kind="timeout", message=message), state, context)

@@ -77,10 +77,9 @@ async def _written(
                 await context.drop_summary()
                 summary = await context.model.summarize(request, on_text)
     except (ModelError, TimeoutError) as error:
-        why = str(error) or "the time for this question ran out"
+        why = context.spend_failed(error)
         log.warning("The model wrote no summary: %s", why)
         context.trouble(f"the answer is told by rules: {why}")
-        context.spend_failed(error)
         context.spend(Usage(warnings=(f"The answer is told by rules, since the model wrote none: {why}",)))
         return _fallback(request, written, context)
     context.spend(summary.usage)

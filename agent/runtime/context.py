@@ -170,10 +170,11 @@ class RunContext:
         """Something of the step that runs did not work, and it goes on without; told with the step's end."""
         self._problem = self._problem or problem[:MOST_PROBLEM]
 
-    def spend_failed(self, error: BaseException) -> None:
-        """What a failed call consumed, where it is known."""
+    def spend_failed(self, error: Exception) -> str:
+        """Count what a failed call consumed, where it is known. Returns why it failed."""
         if isinstance(error, ModelError) and error.usage is not None:
             self.spend(error.usage)
+        return str(error) or "the time for this question ran out"
 
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""
