@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from eval.scoring.regression import Fit, Row
+from eval.scoring.correctness import Fit, Row
 
 
 def fit(

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import uuid
@@ -55,6 +56,14 @@ def _settings_forgotten() -> Iterator[None]:
     yield
     if (config := sys.modules.get("agent.config")) is not None:
         config.settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def dead_url() -> Iterator[str]:
+    """Where no server answers, and where none of another test can begin to: the port is held."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from eval.language.words import singular_words
 from eval.schema import Schema, Table
 from eval.scoring import observed
 from eval.scoring.correctness import coefficients, contradicting
-from eval.scoring.evidence import joins, pitfalls
+from eval.scoring.evidence import pitfalls
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.types import Case
 from eval.sql.traversal import every
@@ -333,12 +333,12 @@ def _contradicted(case: Case, privacy: Privacy) -> str:
     """What the evidence holds most against the query, with the keys where it is about joins; empty where it is little.
     To a model that may see no row, only what the query's form shows: those sentences hold names of the structure."""
     reading, weights = Reading(case), coefficients().weights
-    of_form = chain(joins.observe(reading), pitfalls.observe(reading))
+    of_form = chain(pitfalls.observe_joins(reading), pitfalls.observe(reading))
     seen = observed(case) if privacy == "full" else of_form
     against = {o.text: weights.get(o.name, -1.0) for o in contradicting(seen) if o.text}
     worst = min(against, key=lambda text: against[text], default="")
     if not worst or against[worst] > -TELLING:
-        return _idle_table(case, joins.only_joined(reading))
+        return _idle_table(case, pitfalls.only_joined(reading))
     tables = case.tables_read
     ways = [f"{t.name}{way}" for t in tables[1:] if (way := _way_to(t, [tables[0].name], case.schema))]
     return f"{worst} There are {'; '.join(ways)}." if ways and ("join" in worst or case.multiplied) else worst

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from eval.databases.types import ExecutionResult
 from eval.metrics.comparison import same_result
-from eval.scoring.correctness import logistic
-from eval.scoring.regression import Fit, read_weights
+from eval.scoring.correctness import Fit, logistic, read_weights
 
 LEAST = 1e-6
 """Probabilities are kept this far from 0 and 1, so that their log-odds stay finite."""

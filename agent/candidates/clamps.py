@@ -19,9 +19,9 @@ from eval.examination import Query, inspect
 from eval.language.inflection import light_stem
 from eval.language.words import name_words, question_words
 from eval.schema import Schema
-from eval.scoring.evidence.projection import listing
+from eval.scoring.evidence.features import advice
+from eval.scoring.evidence.form import listing
 from eval.scoring.evidence.question_reading import SAID, Reading, is_key_name
-from eval.scoring.guards import advice
 from eval.scoring.types import Case
 from eval.sql.traversal import every
 

@@ -21,8 +21,8 @@ from agent.runtime.fitting import fitted
 from agent.state import AgentState, Failure, PlanInvalid, QueryPlan, Turn, in_running_order, single_task_plan
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
-from eval.language.spoken import READS_ENGLISH, is_english, without_names
 from eval.language.tokens import quotations
+from eval.language.words import READS_ENGLISH, is_english, without_names
 from eval.threads import in_turn
 
 log = logging.getLogger(__name__)

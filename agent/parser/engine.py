@@ -47,8 +47,8 @@ from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema, told_apart, within_namespace
 from eval.sql.in_words import pieces
+from eval.sql.translation import written_in
 from eval.sql.types import ParsedQuery
-from eval.sql.written_forms import written_in
 
 MAX_QUESTION = 2_000
 """Characters; a longer question is not read."""

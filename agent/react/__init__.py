@@ -24,7 +24,7 @@ from agent.runtime.context import RunContext
 from agent.state import with_evidence
 from eval.databases.types import DatabaseError
 from eval.examination import Query, inspect
-from eval.scoring.guards import advice
+from eval.scoring.evidence.features import advice
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
 

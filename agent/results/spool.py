@@ -19,7 +19,7 @@ from agent.results.cells import stored_column
 from agent.results.facts import FactGatherer
 from agent.results.result_errors import ResultError, StatementFailed
 from eval.databases.base import Database
-from eval.databases.row_stream import RowStream
+from eval.databases.statement_run import RowStream
 from eval.databases.types import CancelToken, Limits, Value
 from eval.statement import ReadStatement
 

@@ -31,8 +31,7 @@ from agent.runtime.private_folder import private_folder
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
 from agent.sources.source_errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans, Reading
-from eval.databases import Database, DatabaseError, open_database
-from eval.databases.factory import can_fork
+from eval.databases import Database, DatabaseError, can_fork, open_database
 from eval.version import VERSION
 
 FREE_BYTES = 256 * 1024 * 1024

@@ -21,11 +21,10 @@ from eval.databases import Database, DatabaseError, ExecutionResult, Limits, ope
 from eval.databases.values import json_value
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result, same_set
-from eval.metrics.exact_match import exact_match
-from eval.metrics.items import compare_items, executed, ves
+from eval.metrics.items import compare_items, exact_match, executed, ves
 from eval.metrics.suites import suite_databases
 from eval.scoring import Score, score
-from eval.scoring.presets import weights
+from eval.scoring.dimensions import weights
 from eval.sql import ParsedQuery, orders_rows, parse
 
 WRONG_AT_MOST = 0.25

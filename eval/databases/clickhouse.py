@@ -6,6 +6,9 @@ which runs nothing), where its grammar allows only a query without INTO OUTFILE 
 and clause of that tree must be on our lists (`clickhouse_tree`), because `readonly` alone still lets `file()` read and
 INTO OUTFILE write. The deadline and cancellation are a KILL QUERY. The user's grants and settings profile are the last
 barrier: docs/databases.md says what to create.
+
+The structure is read from the system tables, with the engine's own row counts; only small tables are read, to see
+whether their primary key, which ClickHouse does not keep unique, is in fact unique.
 """
 
 from __future__ import annotations
@@ -18,17 +21,19 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.clickhouse import DATA_SIGN, GRANT, SIGN, WRITES, read_schema
-from eval.databases.catalogue.table_drafts import granted_writes
+from sqlglot import exp
+
 from eval.databases.clickhouse_tree import refusal_of_tree
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.table_drafts import Draft, Rows, granted_writes, quoted
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, driver_needed
 from eval.databases.urls import Target
-from eval.schema import Dialect
+from eval.schema import Column, Dialect, Index, Schema
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
+
 
 STANDARD_SETTINGS = {
     "dialect": "clickhouse",
@@ -66,8 +71,11 @@ _SCOPE = re.compile(r"[.:]? [Ii]n scope (?:SELECT|WITH|UNION)\b.*?(?=: Note: |\.
 
 class ClickHouseDatabase(ServerDatabase["_Session"]):
     dialect: Dialect = "clickhouse"
-    _read_catalogue = staticmethod(read_schema)
-    _sign_sql = SIGN
+    _sign_sql = """
+SELECT count(), groupBitXor(cityHash64(name, engine, uuid, metadata_modification_time)) FROM system.tables
+WHERE database = currentDatabase() AND NOT is_temporary
+"""
+    """A hash over the tables' identities and the times when their structure changed."""
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
@@ -76,7 +84,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
     def data_version(self) -> str:
         """A hash over the tables' sizes and the last change of their parts: no table is read."""
         with self._driver_errors():
-            return "/".join(str(value) for row in self._catalogue(DATA_SIGN) for value in row)
+            return "/".join(str(value) for row in self._catalogue(_DATA_SIGN) for value in row)
 
     def write_privileges(self) -> tuple[str, ...]:
         """Empty for chDB, and for a profile with readonly=1, under which no grant can write."""
@@ -86,7 +94,29 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
             readonly = self._catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")
             if readonly and str(readonly[0][0]) == "1" and not self._sends_readonly:
                 return ()
-            return granted_writes((str(line) for (line,) in self._catalogue("SHOW GRANTS")), GRANT, WRITES)
+            return granted_writes((str(line) for (line,) in self._catalogue("SHOW GRANTS")), _GRANT, _WRITES)
+
+    # How the structure is read
+
+    def _read_catalogue(self) -> Schema:
+        drafts: dict[str, Draft] = {}
+        keys: dict[str, tuple[str, ...]] = {}
+        for name, engine, total_rows, comment, primary_key, sorting_key, partition_key in self._catalogue(_TABLES):
+            is_view = str(engine).endswith("View")
+            draft = drafts[name] = Draft(name, None, (name,), kind="view" if is_view else "table", comment=comment)
+            if not is_view:
+                draft.row_count = None if total_rows is None else int(total_rows)
+            keys[name] = _columns_of(primary_key)
+            for label, key in (("ORDER BY", sorting_key), ("PARTITION BY", partition_key)):
+                if columns := _columns_of(key):
+                    draft.indexes.append(Index(label, columns))
+        for table, name, kind, default_kind, default, comment in self._catalogue(_COLUMNS):
+            if table in drafts:
+                shown = str(default) if default_kind == "DEFAULT" and default else None
+                nullable = kind.startswith(("Nullable(", "LowCardinality(Nullable(", "Variant(", "Dynamic"))
+                drafts[table].columns.append(Column(name, kind, nullable, False, shown, comment or None))
+        _keep_unique_keys(drafts, keys, self._count)
+        return Schema("clickhouse", tuple(d.table() for d in drafts.values() if d.columns))
 
     # How a statement runs
 
@@ -346,3 +376,62 @@ def _connect_error(target: Target, message: str) -> DatabaseError:
     if "AUTHENTICATION_FAILED" in text or "Code: 516" in text:
         return login_refused(target)
     return DatabaseUnreachable(f"cannot connect to ClickHouse at {target.where}: {' '.join(text.split())[:300]}")
+
+
+_UNIQUE_BELOW_ROWS = 200_000
+_UNIQUE_AT_MOST = 200
+_CONSUMED = "('Kafka', 'RabbitMQ', 'NATS', 'FileLog', 'S3Queue', 'AzureQueue', 'Null', 'EmbeddedRocksDBQueue')"
+"""Engines whose rows are consumed by reading, or that hold none."""
+
+_TABLES = f"""
+SELECT name, engine, total_rows, comment, primary_key, sorting_key, partition_key FROM system.tables
+WHERE database = currentDatabase() AND NOT is_temporary AND NOT startsWith(name, '.inner')
+AND engine NOT IN {_CONSUMED} ORDER BY name
+"""
+_COLUMNS = """
+SELECT table, name, type, default_kind, default_expression, comment FROM system.columns
+WHERE database = currentDatabase() AND default_kind NOT IN ('EPHEMERAL') ORDER BY table, position
+"""
+_DATA_SIGN = """
+SELECT groupBitXor(cityHash64(t.name, t.uuid, t.total_rows, t.total_bytes)), (
+  SELECT groupBitXor(cityHash64(table, name, modification_time)) FROM system.parts
+  WHERE database = currentDatabase() AND active
+) FROM system.tables AS t WHERE t.database = currentDatabase() AND NOT t.is_temporary
+"""
+
+
+def _keep_unique_keys(drafts: dict[str, Draft], keys: dict[str, tuple[str, ...]], count: Rows) -> None:
+    """Declare the primary keys of small tables whose values are unique: other code takes a primary key for that."""
+    small = [
+        (name, keys[name])
+        for name, draft in drafts.items()
+        if keys[name] and 0 < (draft.row_count or 0) <= _UNIQUE_BELOW_ROWS
+    ][:_UNIQUE_AT_MOST]
+    parts = (
+        f"SELECT {i} AS place, count() = uniqExact({', '.join(quoted((c,), 'clickhouse') for c in key)}) AS is_unique "
+        f"FROM {quoted((name,), 'clickhouse')}"
+        for i, (name, key) in enumerate(small)
+    )
+    for place, is_unique in count(" UNION ALL ".join(parts)) if small else []:
+        if is_unique:
+            name, key = small[place]
+            drafts[name].primary_key = key
+
+
+def _columns_of(key: str) -> tuple[str, ...]:
+    """The columns of a key, if it holds nothing but columns: `a, b`; an expression such as toYYYYMM(d) gives none."""
+    from eval.sql.parser import parse
+
+    tree = parse(f"SELECT {key}", "clickhouse").tree if key else None
+    expressions = tree.expressions if isinstance(tree, exp.Select) else []
+    if len(expressions) == 1 and isinstance(expressions[0], exp.Paren | exp.Tuple):
+        expressions = expressions[0].expressions or [expressions[0].this]
+    return tuple(c.name for c in expressions) if all(isinstance(c, exp.Column) for c in expressions) else ()
+
+
+_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ")
+_WRITES = (
+    "ALL", "INSERT", "ALTER", "CREATE", "DROP", "TRUNCATE", "OPTIMIZE", "SYSTEM", "SOURCES", "FILE", "URL", "REMOTE",
+    "S3", "MYSQL", "POSTGRES", "ACCESS MANAGEMENT", "CREATE TEMPORARY TABLE",
+)  # fmt: skip
+"""The privileges that write or reach outside."""

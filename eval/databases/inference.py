@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from eval.databases.catalogue.table_drafts import quoted, quoted_table
+from eval.databases.table_drafts import quoted, quoted_table
 from eval.language.words import singular_words
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 

@@ -6,6 +6,9 @@ allows only a query without INTO there, so INTO OUTFILE, SET, CALL, LOAD DATA an
 for an account with the FILE privilege. LOAD_FILE and other functions that reach outside are refused by name. The
 deadline is the session's own limit on time and, as for a cancellation, a KILL QUERY from a second connection. The
 account's grants are the last barrier: docs/databases.md says what to grant and which risks remain.
+
+The structure is that of the connection's database, as far as the account may read it: four statements on the
+information schema, and one that counts small tables.
 """
 
 from __future__ import annotations
@@ -18,13 +21,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from eval.databases.catalogue.mysql import GRANT, SIGN, WRITES, read_schema
-from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
+from eval.databases.table_drafts import COUNT_BELOW_BYTES, Draft, count_small, granted_writes, grouped
 from eval.databases.types import DatabaseError, DatabaseUnreachable, Value, driver_needed
 from eval.databases.urls import Target
-from eval.schema import Dialect, Schema
+from eval.schema import Column, Dialect, ForeignKey, Index, Schema
 from eval.sql.nodes import called_name
 from eval.sql.traversal import every
 
@@ -61,8 +63,13 @@ NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the 
 class MySQLDatabase(ServerDatabase[Any]):
     dialect: Dialect = "mysql"
 
-    _read_catalogue = staticmethod(read_schema)
-    _sign_sql = SIGN
+    _sign_sql = """
+SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com_create%' OR Variable_name LIKE 'Com_alter%'
+OR Variable_name LIKE 'Com_drop%' OR Variable_name LIKE 'Com_rename%' OR Variable_name LIKE 'Com_truncate%'
+OR Variable_name IN ('Com_grant', 'Com_revoke', 'Com_optimize')
+"""
+    """The server's own counters of statements that change structure, in any of its databases: cheap, readable by every
+    account, always up to date. They can only report a change too many. A restart resets them to zero."""
     _working_sql = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
@@ -85,7 +92,38 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def write_privileges(self) -> tuple[str, ...]:
         with self._driver_errors():
-            return granted_writes((line for (line,) in self._catalogue("SHOW GRANTS")), GRANT, WRITES)
+            return granted_writes((line for (line,) in self._catalogue("SHOW GRANTS")), _GRANT, _WRITES)
+
+    # How the structure is read
+
+    def _read_catalogue(self) -> Schema:
+        drafts: dict[str, Draft] = {}
+        for name, kind, comment, table_rows, size in self._catalogue(_TABLES):
+            is_view = kind == "VIEW"
+            draft = drafts[name] = Draft(name, None, (name,), kind="view" if is_view else "table")
+            if not is_view:
+                draft.comment = comment
+                draft.row_count, draft.estimated = table_rows, True
+                draft.count_exactly = (size or 0) <= COUNT_BELOW_BYTES
+        for table, name, column_type, nullable, default, comment, extra in self._catalogue(_COLUMNS):
+            if draft_of := drafts.get(table):
+                generated = "GENERATED" in extra.upper() and "DEFAULT_GENERATED" not in extra.upper()
+                shown = None if generated or default == "NULL" else default
+                draft_of.columns.append(
+                    Column(name, _decoded(column_type), nullable == "YES", False, _decoded(shown), comment or None)
+                )
+        for (table, _), parts in grouped(self._catalogue(_KEYS)).items():
+            columns, (ref_table, *_), ref_columns = zip(*parts, strict=True)
+            if table in drafts and (target := _spelled(drafts, ref_table)):
+                drafts[table].foreign_keys.append(ForeignKey(columns, target, ref_columns))
+        for (table, name), parts in grouped(self._catalogue(_INDEXES)).items():
+            non_unique, columns = zip(*parts, strict=True)
+            if table in drafts and None not in columns:  # None: an expression
+                drafts[table].indexes.append(Index(name, columns, unique=not int(non_unique[0])))
+                if name == "PRIMARY":
+                    drafts[table].primary_key = columns
+        count_small(drafts.values(), self._count, "mysql")
+        return Schema("mysql", tuple(d.table() for d in drafts.values() if d.columns))
 
     # How a statement runs
 
@@ -301,3 +339,40 @@ def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
                     if own.name.casefold() == column.name.casefold() and own.type.lower().startswith(_LONG_TYPES)
                 }
     return long_columns
+
+
+_TABLES = """
+SELECT table_name, table_type, table_comment, table_rows, data_length FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ORDER BY table_name
+"""
+_COLUMNS = """
+SELECT table_name, column_name, column_type, is_nullable, column_default, column_comment, extra
+FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position
+"""
+_KEYS = """
+SELECT table_name, constraint_name, column_name, referenced_table_name, referenced_column_name
+FROM information_schema.key_column_usage
+WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE()
+ORDER BY table_name, constraint_name, ordinal_position
+"""
+_INDEXES = """
+SELECT table_name, index_name, non_unique, column_name FROM information_schema.statistics
+WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index
+"""
+
+
+def _spelled(drafts: dict[str, Draft], name: str) -> str | None:
+    """A referenced table's own spelling: with lower_case_table_names = 2 the key may spell it differently."""
+    if name in drafts:
+        return name
+    return next((n for n in drafts if n.casefold() == name.casefold()), None)
+
+
+def _decoded(value: str | bytes | None) -> Any:
+    """MySQL 8 returns some long texts of the information schema as bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+_GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
+_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
+"""What GRANT gives, and where; and the privileges that write."""

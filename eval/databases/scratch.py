@@ -18,11 +18,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval.databases import Isolation, open_database
 from eval.databases.base import Database
-from eval.databases.catalogue.table_drafts import quoted
-from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.table_drafts import quoted
 from eval.databases.types import DatabaseError, Value, driver_needed
 from eval.engines import ENGINES
 from eval.errors import first_line

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
-from eval.databases.catalogue.table_drafts import Rows
+from eval.databases.base import OpenedDatabase
 from eval.databases.inference import with_inferred_keys
-from eval.databases.opened import OpenedDatabase
 from eval.databases.statement_run import StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable
 from eval.databases.urls import Target
@@ -32,8 +31,6 @@ C = TypeVar("C")
 
 
 class ServerDatabase(OpenedDatabase, Generic[C]):
-    _read_catalogue: ClassVar[staticmethod[[Rows, Rows], Schema]]
-    """Reads the catalogue, with functions that run our own statements."""
     _sign_sql: ClassVar[str]
     """A cheap statement whose rows show the structure's state, always up to date."""
     _working_sql: ClassVar[str]
@@ -62,6 +59,10 @@ class ServerDatabase(OpenedDatabase, Generic[C]):
             self._drop(connection)
 
     # What each engine implements
+
+    @abstractmethod
+    def _read_catalogue(self) -> Schema:
+        """Read the structure by `_catalogue`, and count rows by `_count`, with few statements of our own."""
 
     @abstractmethod
     def _connect(self) -> C: ...
@@ -192,10 +193,11 @@ class ServerDatabase(OpenedDatabase, Generic[C]):
             return self._fetch(connection, sql, run)
 
     def _read_schema(self) -> Schema:
-        schema = self._read_catalogue(self._catalogue, self._count)
+        schema = self._read_catalogue()
         return with_inferred_keys(schema, self._count) if self._infer_keys else schema
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of one of our own statements; none if it takes too long."""
         try:
             return self._catalogue(sql, _COUNT_SECONDS)
         except Exception:  # noqa: BLE001 (too slow, or a table that may not be read: the estimates stay)

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from urllib.parse import quote
 
-from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.statement_run import StatementRun
+from eval.databases.table_drafts import quoted
 from eval.databases.types import DatabaseError, DatabaseNotFound, Value, Workspace
 from eval.databases.urls import Target
 from eval.language.lexicon import word_set

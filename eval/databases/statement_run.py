@@ -1,8 +1,12 @@
-"""One run of a statement: its limits, its deadline, its cancellation.
+"""One run of a statement: its limits, its deadline, its cancellation, and the stream of its rows.
 
-In: SQL, limits and a token. Out: a `StatementRun`, which an engine receives and runs; the engine returns an
-`OpenStatement`. While a statement runs, a thread of its own waits for its deadline or cancellation, and then interrupts
-it repeatedly until it has ended.
+`StatementRun`, in: SQL, limits and a token. An engine receives it and runs it, and returns an `OpenStatement`. While a
+statement runs, a thread of its own waits for its deadline or cancellation, and then interrupts it repeatedly until it
+has ended.
+
+`RowStream`, for results that are paged, kept or exported and may not fit in memory: it knows its columns first, then
+yields batches, and has a status at the end. Every failure is a status, never an exception. It keeps the caps on rows,
+bytes and cells, and makes every cell one of the plain Python types that `types.Value` lists.
 """
 
 from __future__ import annotations
@@ -10,12 +14,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
+from decimal import Decimal
 from typing import Literal
 
-from eval.databases.types import CancelToken, DatabaseError, Limits, Value
+from eval.databases.types import CancelToken, DatabaseError, Limits, Status, Value
 from eval.schema import Dialect
 from eval.statement import ReadStatement
 
@@ -190,3 +197,201 @@ class OpenStatement:
 
 Opener = Callable[[StatementRun], AbstractContextManager[OpenStatement]]
 """Begins a statement, and ends it when the context exits; raises whatever the driver raises."""
+
+
+_FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an int of more than 128 bits
+    type(None): 4,
+    bool: 5,
+    int: 8,
+    float: 12,
+    date: 12,
+    datetime: 28,
+    time_of_day: 10,
+    timedelta: 12,
+}
+_PER_ROW = 2
+
+
+def plain_value(value: object) -> Value:
+    """Convert a driver's own type (UUID, network address, memoryview, range) to one that `types.Value` lists."""
+    if isinstance(value, (memoryview, bytearray)):
+        return bytes(value)
+    if isinstance(value, (bool, int, float, str, bytes, Decimal, date, time_of_day, timedelta)):
+        return value
+    if isinstance(value, dict):
+        return {str(plain_value(k)): plain_value(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_value(v) for v in value]
+    return None if value is None else str(value)
+
+
+BATCH_BYTES = 2 * 1024 * 1024
+"""A batch ends with the row that reaches this size."""
+BATCH_ROWS = 2000
+_FIRST_BATCH = 100
+
+
+class RowStream:
+    """One running statement. Use it as a context manager; iterate once; read the status afterwards.
+
+    Only one thread may use it at a time, but each step may come from another thread. The deadline counts from entering
+    and continues while the reader pauses. Memory is bounded by a batch: about `BATCH_BYTES`, at least one row.
+    """
+
+    def __init__(
+        self,
+        statement: ReadStatement,
+        dialect: Dialect,
+        limits: Limits | None,
+        cancel: CancelToken | None,
+        opener: Opener,
+        explain: Callable[[str], str],
+        start_over: Callable[[], None] | None = None,
+    ) -> None:
+        """`explain` makes the engine's message fit for the user. If `start_over` is given, the engine may restart the
+        statement after rows were delivered; it then calls `start_over` to discard them."""
+        self.sql = statement.sql
+        self.columns: tuple[str, ...] = ()
+        """Column names as the engine returns them, known on entering; empty when the statement failed."""
+        self.status: Status | None = None
+        """None while more rows may follow; a stream that is closed early ends as `cancelled`."""
+        self.error: str | None = None
+        """The engine's own message, verbatim except for credentials; set exactly when the status is not `success`."""
+        self.truncated = False
+        """True when rows, bytes or a cell were cut at a limit; the status is still `success`."""
+        self.rows_read = 0
+        self.bytes_read = 0
+        """Bytes of all rows so far, roughly as JSON."""
+        self.execution_time_ms = 0.0
+        self._statement = statement
+        self._dialect = dialect
+        self._limits = limits or Limits()
+        self._cancel = cancel
+        self._opener = opener
+        self._explain = explain
+        self._start_over = start_over
+        self._context: AbstractContextManager[OpenStatement] | None = None
+        self._open: OpenStatement | None = None
+        self._batch: list[tuple[Value, ...]] = []
+        self._all_read = False
+        """True when there are no more rows, or a cap was reached."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "success"
+
+    def __enter__(self) -> RowStream:
+        restart = self._restart if self._start_over is not None else None
+        self._run = StatementRun(self._statement, self._limits, self._cancel, restart)
+        try:
+            self._run.check_text(self._dialect)
+            if self._run.expired():
+                self._end(None)
+                return self
+            self._context = self._opener(self._run)
+            self._open = self._context.__enter__()
+            self.columns = self._open.columns
+        except Exception as e:  # noqa: BLE001 (drivers raise what they like, and a status is promised in every case)
+            self._context = None
+            self._end(e)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[list[tuple[Value, ...]]]:
+        while self.status is None and (batch := self._next()):
+            yield batch
+
+    def close(self) -> None:
+        """End the statement in the engine, if it still runs. Closing twice does nothing."""
+        if self.status is None:
+            self._run.stopped = self._run.stopped or "cancelled"
+            self._end(None)
+
+    def _next(self) -> list[tuple[Value, ...]]:
+        batch: list[tuple[Value, ...]] = []
+        try:
+            if not self._run.expired() and self._open is not None:
+                batch = self._read_batch(self._open.rows)
+                self.truncated = self.truncated or self._open.truncated()
+                if batch and not self._all_read:
+                    return batch
+        except Exception as e:  # noqa: BLE001
+            self._end(e)
+            return []
+        self._end(None)
+        return batch if self.ok else []
+
+    def _read_batch(self, rows: Iterator[Sequence[object]]) -> list[tuple[Value, ...]]:
+        """The next rows: at most `BATCH_ROWS`, and not many more than `BATCH_BYTES`."""
+        limits, fixed_sizes, batch = self._limits, _FIXED_SIZE, self._batch
+        most_rows, before = BATCH_ROWS if self.rows_read else _FIRST_BATCH, self.bytes_read
+        for row in rows:
+            if self.rows_read >= limits.rows:
+                self.truncated = self._all_read = True
+                break
+            size = _PER_ROW
+            for cell in row:
+                fixed = fixed_sizes.get(type(cell))
+                if fixed is not None:
+                    size += fixed
+                elif type(cell) is str and len(cell) <= limits.cell_bytes:
+                    size += len(cell) + 3
+                else:  # the row holds a value that must be cut or converted
+                    size, row = self._converted(row)
+                    break
+            if self.bytes_read + size > limits.bytes:
+                self.truncated = self._all_read = True
+                break
+            self.bytes_read += size
+            self.rows_read += 1
+            batch.append(row if type(row) is tuple else tuple(row))
+            if len(batch) >= most_rows or self.bytes_read - before >= BATCH_BYTES:
+                break
+        else:
+            self._all_read = True
+        self._batch = []
+        return batch
+
+    def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
+        """The row's size and the row with each cell a plain value within the limit."""
+        size, cells = _PER_ROW, []
+        for cell in row:
+            if type(cell) not in _FIXED_SIZE:
+                cell = plain_value(cell)
+                if isinstance(cell, (str, bytes)) and len(cell) > self._limits.cell_bytes:
+                    cell = cell[: self._limits.cell_bytes]
+                    self.truncated = True
+            fixed = _FIXED_SIZE.get(type(cell))
+            size += len(cell) + 3 if isinstance(cell, (str, bytes)) else (fixed or len(str(cell)))
+            cells.append(cell)
+        return size, tuple(cells)
+
+    def _restart(self) -> None:
+        """Forget the rows so far, for a statement that is run a second time."""
+        assert self._start_over is not None
+        self._batch.clear()
+        self.bytes_read = self.rows_read = 0
+        self.truncated = self._all_read = False
+        self._start_over()
+
+    def _end(self, error: Exception | None) -> None:
+        context, self._context, self._open = self._context, None, None
+        if context is not None:
+            try:
+                if error is None:
+                    context.__exit__(None, None, None)
+                else:
+                    context.__exit__(type(error), error, error.__traceback__)
+            except Exception as e:  # noqa: BLE001 (an engine may reword the error on its way out)
+                error = e
+        self.execution_time_ms = (time.monotonic() - self._run.started) * 1000
+        if self._run.stopped is not None:  # also when the engine then returned a value without an error
+            self.status, self.error = self._run.stopped, self._run.stop_message
+        elif error is not None:
+            self.status, self.error = "error", self._explain(str(error).strip() or type(error).__name__)
+        else:
+            self.status = "success"
+        if self.status != "success":
+            self.truncated = False

@@ -124,8 +124,6 @@ class ExecutionResult:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The resources of one child."""
-
     folder: Path
     memory_bytes: int
     """Memory for one statement."""

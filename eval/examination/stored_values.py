@@ -44,7 +44,6 @@ _TEXT = ("char", "text", "clob", "string", "enum")
 
 
 def holds_text(column: Column) -> bool:
-    """Whether a column is declared to hold text."""
     return any(kind in column.type.lower() for kind in _TEXT)
 
 

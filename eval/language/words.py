@@ -1,16 +1,18 @@
 """Words of questions and of names, reduced to a form in which they match: `Customers`, `customer_id`, "customer's".
 
-In: text. Out: tuples of reduced words. It uses only English grammar, no dictionary of a database's words.
+In: text. Out: tuples of reduced words; and whether a question is in English at all (`is_english`). It uses only English
+grammar, no dictionary of a database's words.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from pathlib import Path
 
 from eval.language.inflection import lemma, light_stem
-from eval.language.lexicon import word_set
+from eval.language.lexicon import lines, word_set
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
@@ -80,3 +82,42 @@ def meets(name: str, words: frozenset[str]) -> bool:
 
 
 _SAYS_LITTLE = frozenset({"id", "code", "key", "no", "num", "name", "cod"})
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00aa-\u024f]")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
+_READ = 2_000
+"""Characters that are looked at."""
+_LEAD = 2
+"""Small words by which another language has to lead English."""
+
+READS_ENGLISH = "Without a language model, questions are read in English only. Ask it in English, or set up a model."
+"""What the engine without a model says to a question in another language."""
+
+
+@cache
+def _small_words() -> dict[str, frozenset[str]]:
+    """By the code of a language, its small words."""
+    listed = lines(Path(__file__).with_name("lexicon_small_words.txt"))
+    return {code: word_set(words) for code, words in (line.split(": ", 1) for line in listed)}
+
+
+@lru_cache(maxsize=512)
+def is_english(text: str) -> bool:
+    """Whether nothing tells of another language, as far as letters and small words do. A name in foreign letters or
+    words does not make a question foreign: its small words decide, or many of its letters."""
+    plain = _QUOTED.sub(" ", text[:_READ])
+    if len(_NOT_LATIN.findall(plain)) * 3 > len(_LETTER.findall(plain)):
+        return False
+    words = [w.casefold() for w in _LETTERS.findall(plain)]
+    counts = {code: sum(w in known for w in words) for code, known in _small_words().items()}
+    english = counts.pop("en")
+    return max(counts.values()) < english + _LEAD
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """The text without the words of these names, which tell of no language: `total 销量 by 城市`."""
+    known = {word.casefold() for name in names for word in _LETTERS.findall(name)}
+    return _LETTERS.sub(lambda word: "" if word[0].casefold() in known else word[0], text)

@@ -8,8 +8,8 @@ Formulas, features and measured figures: docs/scoring.md.
 from __future__ import annotations
 
 from eval.scoring.correctness import EVEN_ODDS, NOT_RUN
+from eval.scoring.dimensions import PRESETS, RELEVANCE_WEIGHT, THRESHOLD
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.presets import PRESETS, RELEVANCE_WEIGHT, THRESHOLD
 from eval.scoring.scorer import final_score, lets_through, observed, passes, score
 from eval.scoring.types import DIMENSIONS, Case, Evidence, Score, SecondOpinion
 

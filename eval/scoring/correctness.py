@@ -19,9 +19,7 @@ from pathlib import Path
 
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, sign
-from eval.scoring.regression import read_weights
-from eval.scoring.types import Case, Evidence
+from eval.scoring.types import HABITS, PROVED, Case, Evidence, kind_of, sign
 
 PIVOT_VALUE = 0.30
 """Where other dimensions are as good queries have them, the weighted sum then meets the threshold at neutral relevance:
@@ -73,7 +71,6 @@ class Coefficients:
 
 
 def is_contradicted(seen: Iterable[Observation]) -> bool:
-    """Whether something is proved against the query."""
     return any(o.name.startswith(PROVED) for o in seen)
 
 
@@ -211,3 +208,30 @@ def prior_of(answers: Sequence[Answered], judge: Coefficients) -> float:
         expected = sum(judge.probability(observed, prior) for observed in seen) + TRUST * prior
         least, most = (prior, most) if expected < right else (least, prior)
     return round((least + most) / 2, 4)
+
+
+Row = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    intercept: float
+    weights: dict[str, float]
+
+    def log_odds(self, row: Row) -> float:
+        return self.intercept + sum(self.weights.get(name, 0.0) * value for name, value in row.items())
+
+
+def read_weights(path: Path) -> dict[str, float]:
+    """A fitted file's numbers: lines `name weight`, `#` starts a comment. Raises ValueError naming a bad line."""
+    weights: dict[str, float] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        try:
+            name, weight = fields
+            weights[name] = float(weight)
+        except ValueError:
+            raise ValueError(f"{path.name}, line {number}: expected a name and a number") from None
+    return weights

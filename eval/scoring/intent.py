@@ -254,3 +254,15 @@ def read_intent(question: str) -> Intent:
         quoted=tuple(q.text.strip() for q in quotations(text)),
         proper=tuple(dict.fromkeys(_PROPER.findall(text))),
     )
+
+
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppos(?:e|es|ing)|assum(?:e|es|ing)|given that|provided that|under the premise|hypothetical\w*)\b",
+    re.IGNORECASE,
+)
+"""What a question supposes is not in the data: the query need not look for it."""
+
+
+def supposes(question: str) -> bool:
+    """Whether the question supposes something: `if prices rose by 20%`."""
+    return _SUPPOSED.search(question) is not None

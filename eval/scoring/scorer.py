@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.scoring.best_practices import best_practices
-from eval.scoring.completeness import completeness
 from eval.scoring.contradictions import contradictions
 from eval.scoring.correctness import (
     EVEN_ODDS,
@@ -21,15 +19,20 @@ from eval.scoring.correctness import (
     opinion_of,
     opinion_weight,
 )
-from eval.scoring.efficiency import efficiency
+from eval.scoring.dimensions import (
+    RELEVANCE_WEIGHT,
+    THRESHOLD,
+    best_practices,
+    completeness,
+    efficiency,
+    plan_quality,
+    safety,
+    semantic_accuracy,
+    weights,
+)
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of
-from eval.scoring.plan_quality import plan_quality
-from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
-from eval.scoring.safety import safety
-from eval.scoring.semantic_accuracy import semantic_accuracy
-from eval.scoring.types import DIMENSIONS, Case, Evidence, Score
+from eval.scoring.types import DIMENSIONS, HABITS, PROVED, Case, Evidence, Score, kind_of
 from eval.sql.traversal import unchanging
 from eval.sql.types import Phantom
 

@@ -1,18 +1,68 @@
-"""What scoring reads (`Case`) and what it says (`Score`)."""
+"""What scoring reads (`Case`) and what it says (`Score`, `Evidence`), and what kind of evidence each observation is.
+
+`observations.txt` lists the observations: the kind of each, which way it may count, and what it is marked for. Kinds:
+
+- `contradiction`: a conflict between question, query, data and schema that a reader can check. It counts on every
+  database, and only contradictions may be given to a model as feedback. A name that begins with `PROVED` is one that
+  leaves no other reading (`eval.scoring.contradictions`): it makes an answer doubtful, whatever speaks for it.
+- `agreement`: other queries for the same question return the same rows, or other ones.
+- `confirmation`: a part of the question that has its form in the query.
+- `habit`: how queries for such questions are usually written. It counts only where the question and the query resemble
+  those that the habits were learned from (`eval.scoring.evidence.features`).
+- `context`: how hard the question is. It is a habit without a direction and is never shown.
+
+The sign is fixed so that a sentence shown to the user never says the opposite of what it weighs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Literal, cast
 
 from sqlglot import exp
 
 from eval.databases.types import ExecutionResult
+from eval.language.lexicon import lines
 from eval.schema import Schema, Table
-from eval.scoring.evidence_kinds import PROVED, Kind
 from eval.sql.traversal import from_items
 from eval.sql.types import ParsedQuery, QueryFacts, References, Verdict
 from eval.statement import ReadStatement
+
+Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
+Mark = Literal["worded", "valued", "proves", "incomplete", "otherwise", "for"]
+
+PROVED = "proved_"
+HABITS: tuple[Kind, ...] = ("habit", "context")
+_LISTED = {
+    name: (cast("Kind", kind), frozenset(marks))
+    for name, kind, *marks in map(str.split, lines(Path(__file__).with_name("observations.txt")))
+}
+
+
+def marked(mark: Mark) -> frozenset[str]:
+    """The observations with this mark."""
+    return frozenset(name for name, (_, marks) in _LISTED.items() if mark in marks)
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of an observation. One that is not listed is a confirmation if it ends in `_matched`, else a habit."""
+    if name.startswith(PROVED):
+        return "contradiction"
+    listed = _LISTED.get(name)
+    return listed[0] if listed else "confirmation" if name.endswith("_matched") else "habit"
+
+
+_FOR = marked("for")
+
+
+def sign(name: str) -> int:
+    """1 where the observation can only speak for the query, -1 where only against it, 0 where it informs."""
+    kind = kind_of(name)
+    if kind == "context":
+        return 0
+    return 1 if kind == "confirmation" or name in _FOR else -1
+
 
 DIMENSIONS = (
     "correctness",
@@ -77,7 +127,7 @@ class Case:
     result: ExecutionResult | None
     """None when the query was not executed (refused, unparsable)."""
     full_scans: tuple[FullScan, ...] = ()
-    """Large tables that the engine's plan reads from end to end (`eval.examination.query_plan`)."""
+    """Large tables that the engine's plan reads from end to end (`eval.examination`)."""
     plan_confidence: float | None = None
     """0..1, the planner's; None where nothing was planned."""
     reasoning: str = ""

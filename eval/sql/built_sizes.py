@@ -1,13 +1,17 @@
 """How long the values may become that a statement builds of others: `a || a` in ten subqueries around each other.
 
-In: a tree. Out: the reason for a refusal, or None. A size is counted in values of the data: a column is 1, a text of
-100 characters is 1, a number 0.01. Sizes are followed through subqueries, CTEs, aliases, lambdas, and up to 60 steps of
-recursions and folds. A call that is not known here is as long as its longest argument. Only what the statement builds
-is judged, not how many rows an aggregate collects.
+First what is known of the functions that make long values: which argument is a length, and how results grow.
+
+`overgrown`, in: a tree. Out: the reason for a refusal, or None. A size is counted in values of the data: a column is 1,
+a text of 100 characters is 1, a number 0.01. Sizes are followed through subqueries, CTEs, aliases, lambdas, and up to
+60 steps of recursions and folds. A call that is not known here is as long as its longest argument. Only what the
+statement builds is judged, not how many rows an aggregate collects.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
@@ -15,10 +19,111 @@ from functools import reduce
 from sqlglot import exp
 
 from eval.errors import Text2SQLError
+from eval.language.lexicon import word_set
 from eval.schema import Dialect
-from eval.sql import value_forms as forms
 from eval.sql.nodes import called_name
 from eval.sql.traversal import from_items
+
+REPEATING = {
+    "arraywithconstant": 0,
+    **dict.fromkeys(word_set("repeat array_repeat list_resize array_resize arrayresize bitstring"), 1),
+}
+"""Functions whose result holds an argument so many times; the position of the number."""
+PADDING = {
+    **dict.fromkeys(word_set("space zeroblob randomblob randstr"), 0),
+    **dict.fromkeys(word_set("lpad rpad leftpad rightpad leftpadutf8 rightpadutf8 tofixedstring"), 1),
+    **dict.fromkeys(("to_base", "equi_width_bins"), 2),
+    "bar": 3,
+}
+"""Functions whose result has a given length; the position of the length."""
+LENGTHS = REPEATING | PADDING
+QUOTING = word_set("hex quote json_quote quote_literal quote_nullable quote_ident to_hex")
+ESCAPING = QUOTING | word_set(
+    """
+    base64 base64encode base64urlencode to_base64 to_json to_jsonb tojsonstring bin url_encode encodeurlcomponent
+    encodexmlcomponent base32encode base58encode to_csv quotestring encode row_to_json array_to_json to_base32
+    regexp_escape regexpquotemeta
+    """
+)
+"""Functions that write a value in more characters."""
+REPLACING = frozenset({"replace", "regexp_replace", "replaceall", "replaceregexpall", "array_replace"})
+FORMATS = frozenset({"printf", "format", "format_string"})
+SEPARATING = frozenset({"concat_ws", "concatwithseparator"})
+JOINING_LISTS = frozenset({"array_to_string", "array_join", "arraystringconcat", "list_string_agg"})
+SERIES = frozenset({"generate_series", "generateseries", "range", "sequence"})
+FOLDS = frozenset({"aggregate", "reduce", "arrayfold", "list_reduce", "array_reduce"})
+MAPPING = word_set(
+    """
+    transform list_transform list_apply apply array_apply array_transform arraymap zip_with transform_values
+    transform_keys map_zip_with mapapply
+    """
+)
+STRUCTS = frozenset({"struct", "named_struct", "struct_pack", "row", "tuple"})
+BUILDING = word_set(
+    """
+    concat array list_value list_pack array_cat array_concat list_concat list_cat insert arrayconcat array_append
+    array_prepend list_append list_prepend array_push_back array_insert array_push_front arraypushback
+    arraypushfront array_union arrayzip arrays_zip list_zip json_array json_object json_set json_insert json_replace
+    json_array_append json_patch json_array_insert json_merge_patch json_merge_preserve json_build_array
+    json_build_object jsonb_build_array jsonb_build_object jsonb_set jsonb_set_lax jsonb_insert jsonb_object
+    make_set map map_concat mapconcat map_from_arrays mapfromarrays mapupdate struct_insert struct_update
+    struct_concat overlay overlayutf8 concatassumeinjective multirange to_variant_object variant_array_append
+    variant_insert variant_set json_extract_path
+    """
+)
+"""Functions whose result holds all of their arguments."""
+SHORT = word_set(
+    """
+    length len lengthutf8 char_length character_length octet_length size cardinality count bit_length instr strpos
+    position locate ascii unicode md5 sha1 sha2 sha256 hash crc32 xxhash64 cityhash64 array_length json_array_length
+    empty notempty sign typeof
+    """
+)
+"""Functions whose result is short, whatever they are given."""
+_POSITION = re.compile(r"%(\d+)\$|\{(\d+)")
+
+
+def argument(call: exp.Expr, place: int) -> exp.Expr | None:
+    return call.expressions[place] if isinstance(call, exp.Anonymous) and len(call.expressions) > place else None
+
+
+def whole_number(node: exp.Expr | None) -> int | None:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Neg):
+        value = whole_number(node.this)
+        return None if value is None else -value
+    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal() and len(node.name) < 20:
+        return int(node.name)
+    return None
+
+
+def most_number(node: exp.Expr | None) -> int | None:
+    """The largest value that a length can have: a written number, or the smallest one that `least` is given."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Anonymous) and node.name.lower() == "least":
+        return min((number for a in node.expressions if (number := most_number(a)) is not None), default=None)
+    return whole_number(node)
+
+
+def replacement_factor(call: exp.Expr) -> int:
+    """How many times as long a text can become by `replace`."""
+    by = argument(call, 2)
+    if not isinstance(by, exp.Literal):
+        return 1 if by is None else 100
+    searched = argument(call, 1)
+    literal = str(call.this).lower() in ("replace", "replaceall") and isinstance(searched, exp.Literal)
+    wanted = max(len(searched.name), 1) if literal and searched is not None else 1
+    return max(-(-len(by.name) // wanted), 1)
+
+
+def copies_in_template(template: exp.Expr | None) -> int:
+    """How often a template puts in the same argument: twice in `%1$s%1$s`."""
+    if not isinstance(template, exp.Literal):
+        return 1
+    return max(Counter(_POSITION.findall(template.name)).values(), default=1)
+
 
 MOST = 100_000.0
 """About 10 MB, if the values of the data have 100 characters."""
@@ -185,10 +290,10 @@ class _Sizes:
         if name is not None and (size := self._call(name, node, names)) is not None:
             return size
         sizes = [self.size(child, names) for child in _parts_of_chain(node)]
-        if isinstance(node, _BOOLEAN) or name in forms.SHORT:
+        if isinstance(node, _BOOLEAN) or name in SHORT:
             return 0.01
-        listing = isinstance(node, _LISTING) or name in forms.BUILDING or name in forms.STRUCTS
-        if self._folds and (isinstance(node, _FIELDS) or name in forms.STRUCTS):
+        listing = isinstance(node, _LISTING) or name in BUILDING or name in STRUCTS
+        if self._folds and (isinstance(node, _FIELDS) or name in STRUCTS):
             listing = False  # the state of a fold keeps its type, so it cannot be nested in itself
         return sum(sizes) if listing else max(sizes, default=0.01)
 
@@ -217,34 +322,32 @@ class _Sizes:
 
     def _call(self, name: str, call: exp.Expr, names: _Names) -> float | None:
         """The size of a call with a rule of its own."""
-        if name in forms.REPEATING:
-            count = forms.most_number(forms.argument(call, forms.REPEATING[name])) or 1
-            rest = [self.size(a, names) for n, a in enumerate(call.expressions) if n != forms.REPEATING[name]]
+        if name in REPEATING:
+            count = most_number(argument(call, REPEATING[name])) or 1
+            rest = [self.size(a, names) for n, a in enumerate(call.expressions) if n != REPEATING[name]]
             return max(count, 1) * (max(rest) if rest else 0.01)
-        if name in forms.PADDING:
-            return max(
-                *self._arguments(call, names), (forms.most_number(forms.argument(call, forms.PADDING[name])) or 1) / 100
-            )
-        if name in forms.REPLACING:
+        if name in PADDING:
+            return max(*self._arguments(call, names), (most_number(argument(call, PADDING[name])) or 1) / 100)
+        if name in REPLACING:
             sizes = self._arguments(call, names)
-            return sizes[0] * forms.replacement_factor(call) * max(1.0, *sizes)
-        if name in forms.SEPARATING:
+            return sizes[0] * replacement_factor(call) * max(1.0, *sizes)
+        if name in SEPARATING:
             between, *parts = self._arguments(call, names)
             return sum(parts) + between * len(parts)
-        if name in forms.ESCAPING:
+        if name in ESCAPING:
             return 2 * max(self._arguments(call, names))
-        if name in forms.FORMATS:
-            return forms.copies_in_template(forms.argument(call, 0)) * sum(self._arguments(call, names))
-        if name in forms.JOINING_LISTS:
+        if name in FORMATS:
+            return copies_in_template(argument(call, 0)) * sum(self._arguments(call, names))
+        if name in JOINING_LISTS:
             sizes = self._arguments(call, names)
             return sizes[0] * max(1.0, *sizes[1:]) if len(sizes) > 1 else sizes[0]
         if name == "export_set":
             return 64 * sum(self._arguments(call, names))
-        if name in forms.SERIES:
-            ends = [forms.whole_number(end) for end in call.expressions]
+        if name in SERIES:
+            ends = [whole_number(end) for end in call.expressions]
             return max(0.01 * max((abs(end) for end in ends if end is not None), default=1), 0.01)
         lambdas = [a for a in call.expressions if isinstance(a, exp.Lambda)]
-        if lambdas and name in forms.FOLDS:
+        if lambdas and name in FOLDS:
             state, *items = lambdas[0].expressions
             size = max(self.size(a, names) for a in call.expressions if not isinstance(a, exp.Lambda))
             inner = names.copy()
@@ -261,7 +364,7 @@ class _Sizes:
             self._folds -= 1
             self._where = before
             return size
-        if lambdas and name in forms.MAPPING:
+        if lambdas and name in MAPPING:
             lists = [a for a in call.expressions if not isinstance(a, exp.Lambda)]
             return max(
                 self._mapped(one, lambdas[0].expressions, lambdas[0].this, names) for one in lists or [call.this]
@@ -285,10 +388,10 @@ def _count(items: exp.Expr) -> float:
     name = called_name(items)
     if isinstance(items, exp.Array) or name in ("array", "list_value", "list_pack"):
         return max(len(items.expressions), 1)
-    if name in forms.SERIES:
-        return max([abs(forms.whole_number(end) or 0) for end in items.expressions] + [2])
-    if name in forms.REPEATING:
-        return max(forms.most_number(forms.argument(items, forms.REPEATING[name])) or 2, 1)
+    if name in SERIES:
+        return max([abs(whole_number(end) or 0) for end in items.expressions] + [2])
+    if name in REPEATING:
+        return max(most_number(argument(items, REPEATING[name])) or 2, 1)
     return 2
 
 

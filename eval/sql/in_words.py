@@ -15,7 +15,7 @@ from eval.schema import NUMERIC, Dialect
 from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.nodes import MATCHES
-from eval.sql.traversal import group_keys
+from eval.sql.traversal import from_items, group_keys
 from eval.sql.types import ParsedQuery
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -140,7 +140,7 @@ class _Words:
         before, joins = self._several, tree.args.get("joins") or []
         self._several = before or bool(joins)
         # The sources of a SELECT by their names in the query: a table's own name, where it stands there and around once
-        sources = [one.this for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one is not None]
+        sources = from_items(tree)
         tables = [one.name.lower() for one in sources if isinstance(one, exp.Table)]
         tables += [name.lower() for around in self._tables for name in around.values()]
         tables += _meant_inside(tree)
@@ -438,7 +438,7 @@ def _made(step: exp.Expr) -> str:
 
 def _meant_inside(tree: exp.Select) -> list[str]:
     """The tables of the queries inside that refer to a source of this one: there, its table's name may be another's."""
-    own = {one.this.alias_or_name.lower() for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one}
+    own = {one.alias_or_name.lower() for one in from_items(tree)}
     inside = [one for one in tree.find_all(exp.Select) if one is not tree]
     refer = any(column.table.lower() in own for one in inside for column in one.find_all(exp.Column))
     return [table.name.lower() for one in inside for table in one.find_all(exp.Table)] if refer else []

@@ -18,8 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql.bounds import ParseBudgetExceeded, budgeted_parser, text_error, token_error, tree_error, with_headroom
-from eval.sql.dialects import faithful, named_units, render
-from eval.sql.faithful import QUOTE
+from eval.sql.dialects import QUOTE, faithful, named_units, render
 from eval.sql.types import ParsedQuery
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")

@@ -3,7 +3,7 @@
 In: a tree and a schema. Out: a `Binding`: the column nodes with the real columns they refer to, the sources of every
 FROM clause, and the unresolved names. Each engine's own visibility rules apply. Where a rule cannot be followed to the
 end (a function whose columns depend on its arguments), the name is assumed to exist. This module resolves queries and
-their SELECT lists; `from_clause` resolves sources and the names in expressions.
+their SELECT lists; `FromClause` resolves sources and the names in expressions.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from itertools import islice
 from sqlglot import exp
 
 from eval.schema import Dialect, Schema
-from eval.sql.binding import Binding, Cte, Ctes, Found, From, is_string
+from eval.sql.binding import Binding, Cte, Ctes, Found, From, FromClause, is_string
 from eval.sql.dialects import render
-from eval.sql.from_clause import FromClause
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.sources import Output, Relation, Scope, Source, folded
 from eval.sql.traversal import once, own_nodes

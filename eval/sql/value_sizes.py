@@ -13,8 +13,18 @@ from sqlglot import exp
 
 from eval.language.lexicon import word_set
 from eval.schema import Dialect
-from eval.sql import value_forms as forms
-from eval.sql.built_sizes import overgrown
+from eval.sql.built_sizes import (
+    FORMATS,
+    LENGTHS,
+    QUOTING,
+    REPLACING,
+    SERIES,
+    argument,
+    most_number,
+    overgrown,
+    replacement_factor,
+    whole_number,
+)
 from eval.sql.nodes import called_name
 from eval.sql.traversal import every
 
@@ -92,9 +102,7 @@ def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
 def _padded_type(tree: exp.Expression, dialect: Dialect) -> str | None:
     """A cast to such a type fills a value up to the type's length."""
     for kind in every(tree, exp.DataType) if dialect in _PADDED else ():
-        lengths = [
-            forms.whole_number(param.this) or 0 for param in kind.expressions if isinstance(param, exp.DataTypeParam)
-        ]
+        lengths = [whole_number(param.this) or 0 for param in kind.expressions if isinstance(param, exp.DataTypeParam)]
         if kind.this in _PADDED[dialect] and max(lengths, default=0) > MAX_BUILT:
             return f"casts to a type of fixed length with more than {MAX_BUILT:,} characters"
     for text in every(tree, exp.Literal) if dialect == "clickhouse" else ():
@@ -107,7 +115,7 @@ def _fill_reason(tree: exp.Expression) -> str | None:
     """ClickHouse's WITH FILL makes every row between two ends: those have to be whole numbers, or the step a day."""
     for fill in every(tree, exp.WithFill):
         first, last, step = (fill.args.get(part) or None for part in ("from_", "to", "step"))
-        ends = forms.whole_number(first), forms.whole_number(last)
+        ends = whole_number(first), whole_number(last)
         if None not in ends and abs(ends[1] - ends[0]) <= MAX_SERIES:  # type: ignore[operator]
             continue
         unit = step.args.get("unit") if isinstance(step, exp.Interval) else step
@@ -121,19 +129,19 @@ def _is_date(end: exp.Expr | None) -> bool:
 
 
 def _size_reason(name: str, call: exp.Expr) -> str | None:
-    place = forms.LENGTHS.get(name)
-    if place is None or forms.argument(call, place) is None:
+    place = LENGTHS.get(name)
+    if place is None or argument(call, place) is None:
         return None
-    size = forms.most_number(forms.argument(call, place))
+    size = most_number(argument(call, place))
     if size is not None and size <= MAX_BUILT:
         return None
     return f"calls {name} with a length that is not a whole number of at most {MAX_BUILT:,}, or the least of one"
 
 
 def _format_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
-    if name not in forms.FORMATS or dialect in ("mysql", "tsql"):  # their FORMAT takes the value first
+    if name not in FORMATS or dialect in ("mysql", "tsql"):  # their FORMAT takes the value first
         return None
-    template = forms.argument(call, 0)
+    template = argument(call, 0)
     if template is None:
         return None
     if not isinstance(template, exp.Literal):
@@ -145,15 +153,15 @@ def _spark_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
     """Spark's driver makes the parts of these calls itself, before a row is read."""
     if dialect != "spark" or not isinstance(call, exp.Anonymous):
         return None
-    if name == "range" and not all(forms.whole_number(end) is not None for end in call.expressions):
+    if name == "range" and not all(whole_number(end) is not None for end in call.expressions):
         return "calls range with an end that is not a whole number"
     place = {"stack": 0, "range": 3}.get(name)
-    if place is not None and forms.argument(call, place) is not None:
-        parts = forms.whole_number(forms.argument(call, place))
+    if place is not None and argument(call, place) is not None:
+        parts = whole_number(argument(call, place))
         if parts is None or parts > MAX_PARTS:
             return f"calls {name} with more than {MAX_PARTS:,} parts"
     if name == "window" and len(call.expressions) > 2:
-        length, slide = (_seconds(forms.argument(call, place)) for place in (1, 2))
+        length, slide = (_seconds(argument(call, place)) for place in (1, 2))
         if not (length and slide and length / slide <= MAX_PARTS):
             return f"calls window so that a row is in more than {MAX_PARTS:,} windows"
     if name == "count_min_sketch":
@@ -170,19 +178,19 @@ def _seconds(node: exp.Expr | None) -> float | None:
 def _growth(name: str, call: exp.Expr) -> int:
     """The largest factor by which the result of a call can be longer than its longest argument."""
     if name == "repeat":
-        node = forms.argument(call, 0)
+        node = argument(call, 0)
         text_length = max(len(node.name), 1) if isinstance(node, exp.Literal) else 1
-        return max(forms.most_number(forms.argument(call, 1)) or 0, 1) * text_length
-    if name in forms.QUOTING:
+        return max(most_number(argument(call, 1)) or 0, 1) * text_length
+    if name in QUOTING:
         return 2
-    return forms.replacement_factor(call) if name in forms.REPLACING else 1
+    return replacement_factor(call) if name in REPLACING else 1
 
 
 def _series_reason(name: str, call: exp.Expr) -> str | None:
     """ClickHouse reads a series of any length; its ends have to be known here."""
-    if name not in _COUNTED_SERIES and name not in forms.SERIES:
+    if name not in _COUNTED_SERIES and name not in SERIES:
         return None
-    if call.expressions and all(forms.whole_number(end) is not None for end in call.expressions):
+    if call.expressions and all(whole_number(end) is not None for end in call.expressions):
         return None
     return f"calls {name} with an end that is not a whole number"
 
@@ -190,10 +198,10 @@ def _series_reason(name: str, call: exp.Expr) -> str | None:
 def _series_rows(name: str, call: exp.Expr) -> int:
     if name in _COUNTED_SERIES:
         place = min(_COUNTED_SERIES[name], len(call.expressions) - 1)
-        return max(forms.whole_number(forms.argument(call, place)) or 1, 1)
-    if name not in forms.SERIES:
+        return max(whole_number(argument(call, place)) or 1, 1)
+    if name not in SERIES:
         return 1
-    ends = [forms.whole_number(forms.argument(call, place)) for place in range(3)]
+    ends = [whole_number(argument(call, place)) for place in range(3)]
     if ends[0] is None:
         return 1
     first, last, step = (0, ends[0], 1) if ends[1] is None else (ends[0], ends[1], ends[2] or 1)
@@ -204,9 +212,7 @@ def _search_reason(tree: exp.Expression, calls: list[tuple[str, exp.Func]], dial
     """PostgreSQL and MySQL cannot be interrupted while they search for one long text in another."""
     if dialect not in ("postgres", "mysql") or not any(name in _ASSEMBLING for name, _ in calls):
         return None
-    wanted: list[exp.Expr | None] = [
-        forms.argument(call, _SEARCHING[name]) for name, call in calls if name in _SEARCHING
-    ]
+    wanted: list[exp.Expr | None] = [argument(call, _SEARCHING[name]) for name, call in calls if name in _SEARCHING]
     wanted += [node.args.get("substr") for node in every(tree, exp.StrPosition)]
     wanted += [node.expression for node in every(tree, *_MATCHING)]
     for node in wanted:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.table_drafts import quoted
 from eval.databases.types import driver_needed
 from eval.databases.urls import parse_target
 from eval.engines import BY_SCHEME

@@ -16,8 +16,8 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.inference import with_inferred_keys
+from eval.databases.sqlite import read_schema
 from eval.schema import ForeignKey, Schema
 
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.table_drafts import quoted
 
 _BATCH = 50_000
 

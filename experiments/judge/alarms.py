@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eval.scoring.correctness import coefficients
-from eval.scoring.evidence_kinds import kind_of
+from eval.scoring.types import kind_of
 from experiments.judge.__main__ import cached
 from experiments.judge.samples import GOLD, Sample
 

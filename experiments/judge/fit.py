@@ -26,11 +26,10 @@ from eval.scoring.correctness import (
     prior_of,
     with_opinion,
 )
+from eval.scoring.dimensions import RELEVANCE_WEIGHT, THRESHOLD, charged, weights
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, marked, sign
-from eval.scoring.penalties import charged
-from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.scorer import SURE_RELEVANCE
+from eval.scoring.types import HABITS, PROVED, kind_of, marked, sign
 from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
 from experiments.logistic_regression import fit

@@ -15,16 +15,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from agent.parser.second_opinion import second_opinion
+from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.factory import open_database
 from eval.databases.types import ExecutionResult, Limits
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
-from eval.scoring.best_practices import best_practices
 from eval.scoring.correctness import features_of
-from eval.scoring.efficiency import efficiency
-from eval.scoring.plan_quality import plan_quality
-from eval.scoring.presets import weights
+from eval.scoring.dimensions import best_practices, efficiency, plan_quality, weights
 from eval.scoring.scorer import observed, vetoes
 from eval.scoring.types import Case
 from eval.sql import check, parse

@@ -19,7 +19,7 @@ from agent.runtime.probability import STATED_DOUBT
 from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
-from eval.scoring.regression import Fit
+from eval.scoring.correctness import Fit
 from experiments.judge.fit_measures import calibration_error
 from experiments.logistic_regression import fit
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.factory import open_database
 from eval.databases.types import Limits
 from eval.examination import Query, examine
 from eval.language.words import meets, question_words

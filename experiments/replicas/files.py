@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.table_drafts import quoted
 from eval.databases.types import DatabaseError
 
 SAMPLED_ROWS = 2_000

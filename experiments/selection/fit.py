@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.candidates.choice import Examined, choose, grouped, log_odds
-from eval.scoring.correctness import Coefficients
-from eval.scoring.regression import Fit
+from eval.scoring.correctness import Coefficients, Fit
 from experiments.judge.fit import fitted, probability
 from experiments.judge.samples import Sample
 from experiments.judge.sources import SOURCES

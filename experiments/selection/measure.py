@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent.candidates.choice import FITTED, INTERCEPT
-from eval.scoring.correctness import coefficients
-from eval.scoring.regression import Fit
+from eval.scoring.correctness import Fit, coefficients
 from experiments.judge.__main__ import RECORDED, cached
 from experiments.judge.fit_measures import calibration_error
 from experiments.selection.fit import Trial, Unseen, fit_weights, trials, unseen

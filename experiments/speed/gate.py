@@ -41,7 +41,7 @@ COUNTED = {
     "parses": ("sqlglot/parser.py", "_parse"),
     "texts generated": ("sqlglot/dialects/dialect.py", "generate"),
     "copies of trees": ("sqlglot/expressions/core.py", "__deepcopy__"),
-    "statements": ("eval/databases/row_stream.py", "__enter__"),
+    "statements": ("eval/databases/statement_run.py", "__enter__"),
     "hops between threads": ("asyncio/base_events.py", "run_in_executor"),
     "models validated": ("pydantic/main.py", "__init__"),
 }

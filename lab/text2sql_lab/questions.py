@@ -18,7 +18,7 @@ from agent.knowledge.memory.examples import read_examples
 from agent.knowledge.memory.similarity import plain_question, sql_template
 from eval.errors import InputError
 from eval.jsonl import read_line
-from eval.metrics.exact_match import canonical
+from eval.metrics.items import canonical
 from eval.schema import Dialect
 
 DATABASES_APART = 5

@@ -30,7 +30,7 @@ from agent.state import QueryPlan, QueryTask, single_task_plan
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
-from eval.language.spoken import READS_ENGLISH, is_english, without_names
+from eval.language.words import READS_ENGLISH, is_english, without_names
 from eval.statement import ReadStatement
 from tests.agent.conftest import Run
 from tests.pairs import rows

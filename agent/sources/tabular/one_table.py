@@ -21,7 +21,7 @@ from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, TableFound, TablePlan, TableReading
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Staged, filled
-from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
+from eval.databases.duckdb import AS_WRITTEN, as_read
 from eval.schema import Values
 
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.table_drafts import quoted
 
 BLANKS = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u200b\ufeff"
 """What may surround a cell without being part of it."""

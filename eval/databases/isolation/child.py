@@ -15,18 +15,16 @@ import socket
 import sys
 import sysconfig
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from eval.confinement import confine, limit_processor, limit_resources
 from eval.databases.base import Database
-from eval.databases.isolation.messages import receive_trusted, send
-from eval.databases.row_stream import RowStream
+from eval.databases.isolation.messages import Request, receive_trusted, send
 from eval.databases.sqlite import SQLiteDatabase
-from eval.databases.types import DatabaseError, Limits, Workspace
+from eval.databases.statement_run import RowStream
+from eval.databases.types import DatabaseError, Workspace
 from eval.databases.urls import Target
-from eval.statement import ReadStatement
 
 _MESSAGE_BYTES = 512 * 1024
 _LINKED = "chdb"
@@ -34,15 +32,6 @@ _OPEN_FILES = 128
 _CHDB_OPEN_FILES = 1024
 """chDB opens a file for each column of each part that it reads."""
 _BROKEN = re.compile(r"INTERNAL Error|FATAL Error|has been invalidated|Stack Trace", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request for the database of this child."""
-
-    kind: Literal["rows", "plan", "refusal"]
-    statement: ReadStatement
-    limits: Limits
 
 
 def import_duckdb() -> None:

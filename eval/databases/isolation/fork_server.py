@@ -16,7 +16,6 @@ import select
 import shutil
 import signal
 import socket
-import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,8 +23,8 @@ from pathlib import Path
 
 from eval.confinement import die_with_parent
 from eval.databases.isolation import child
+from eval.databases.isolation.messages import FORK_REQUEST
 
-REQUEST = struct.Struct("!cI")
 Serve = Callable[[socket.socket, Path], None]
 """What a child runs, with its socket and a private folder that is gone when it has ended."""
 
@@ -61,10 +60,10 @@ class ForkServer:
 
     def _answer(self) -> bool:
         """Handle one request; False when the other end is gone."""
-        message, handles, _, _ = socket.recv_fds(self._control, REQUEST.size, 1)
-        if len(message) < REQUEST.size:
+        message, handles, _, _ = socket.recv_fds(self._control, FORK_REQUEST.size, 1)
+        if len(message) < FORK_REQUEST.size:
             return False
-        kind, number = REQUEST.unpack(message)
+        kind, number = FORK_REQUEST.unpack(message)
         if kind == b"K":
             if number in self._folders:  # not reaped yet, so the number still identifies it
                 os.kill(number, signal.SIGKILL)

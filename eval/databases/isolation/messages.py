@@ -1,6 +1,7 @@
-"""Messages between the server and its children: a length followed by a pickle, over a socket.
+"""What the server and its children say to each other, over a socket: a length followed by a pickle.
 
-The server trusts nothing that a child sends: it reads only plain values, and no message above a size limit.
+The server trusts nothing that a child sends: it reads only plain values, and no message above a size limit. What the
+fork server is asked is told in `fork_server`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,14 @@ import io
 import pickle
 import socket
 import struct
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from eval.databases.types import Limits
+from eval.statement import ReadStatement
+
+FORK_REQUEST = struct.Struct("!cI")
+"""What the fork server is asked: a letter, and a process id or a length."""
 _LENGTH = struct.Struct("!Q")
 _PLAIN = {
     ("datetime", "date"),
@@ -24,6 +31,13 @@ _PLAIN = {
     ("uuid", "UUID"),
     ("zoneinfo", "ZoneInfo._unpickle"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    kind: Literal["rows", "plan", "refusal"]
+    statement: ReadStatement
+    limits: Limits
 
 
 class _PlainUnpickler(pickle.Unpickler):

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from eval.scoring.contradictions import comparisons, figures, foreign_numbers, foreign_texts, missing_columns, shown
-from eval.scoring.evidence.familiarity import supposes
+from eval.scoring.contradictions import figures, foreign_texts, missing_columns, numbers
 from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
-from eval.scoring.evidence_kinds import marked
+from eval.scoring.intent import supposes
+from eval.scoring.types import marked
 
 __all__ = ["CHECKS", "NAMES", "contradictions"]
 
@@ -22,16 +22,16 @@ _OBSERVED = marked("proves")
 _WRITTEN_DATE = re.compile(r"\d[-/]\d")
 
 CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
-    shown.limit_unasked,
+    figures.limit_unasked,
     foreign_texts.value_foreign,
     foreign_texts.value_named,
     foreign_texts.name_unused,
     foreign_texts.never_true,
     foreign_texts.idle_condition,
-    foreign_numbers.number_foreign,
-    foreign_numbers.year_foreign,
-    foreign_numbers.year_unused,
-    foreign_numbers.period_open,
+    numbers.number_foreign,
+    numbers.year_foreign,
+    numbers.year_unused,
+    numbers.period_open,
     figures.figure_missing,
     figures.aggregate_differs,
     missing_columns.column_missing,
@@ -42,11 +42,11 @@ CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
     missing_columns.thing_untold,
     missing_columns.figure_untold,
     figures.measure_not_summed,
-    shown.order_wrong,
-    comparisons.comparison_flipped,
-    comparisons.rank_from_behind,
-    shown.superlative_unmet,
-    shown.unconditioned,
+    figures.order_wrong,
+    numbers.comparison_flipped,
+    numbers.rank_from_behind,
+    figures.superlative_unmet,
+    figures.unconditioned,
 )
 """The checks that are more than an observation."""
 NAMES = _OBSERVED | {check.__name__ for check in CHECKS}
@@ -66,7 +66,7 @@ def contradictions(reading: Reading, seen: Sequence[Observation]) -> dict[str, s
     return found
 
 
-_IN_ANY_CASE = (shown.limit_unasked, foreign_texts.never_true, foreign_texts.idle_condition)
+_IN_ANY_CASE = (figures.limit_unasked, foreign_texts.never_true, foreign_texts.idle_condition)
 """What is proved of a query whose question supposes something that is not in the data."""
 
 

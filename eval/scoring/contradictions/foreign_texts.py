@@ -17,14 +17,13 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.lexicon import countries
 from eval.language.words import STOPWORDS, akin, name_words, question_words
-from eval.scoring.contradictions.foreign_numbers import NAMED_YEAR
+from eval.scoring.contradictions.numbers import NAMED_YEAR
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
-from eval.scoring.evidence.familiarity import supposes
+from eval.scoring.evidence.linking import words_of
 from eval.scoring.evidence.question_reading import Reading, Sentences, is_key_name
-from eval.scoring.evidence.schema_linking import words_of
+from eval.scoring.intent import supposes
 from eval.scoring.types import StoredConstant
-from eval.sql.traversal import every
-from eval.sql.types import Constant
+from eval.sql.traversal import every, from_items
 
 _SHORT = 3
 """Letters up to which a stored text is as likely a word of its own."""
@@ -37,7 +36,9 @@ def value_foreign(r: Reading) -> Sentences:
     `year_foreign` tells what does not belong to a year that is named."""
     operators = _EQUALS if NAMED_YEAR.search(r.question) else _EQUALS | _RANGES
     compared = [c for c in r.constants if c.is_string and c.operator in operators and c.column]
-    unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r) and not _today(c)]
+    unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r)]
+    today = dt.date.today().isoformat()  # `overdue`: a date is compared with today's
+    unsaid = [c for c in unsaid if c.operator not in _RANGES or not c.value.startswith(today)]
     meant = {c.column for c in compared if c not in unsaid}
     foreign = [c for c in unsaid if c.operator not in _RANGES or c.column not in meant]
     if not foreign or supposes(r.case.question) or len(left_over(r)) >= _UNTOLD:
@@ -47,11 +48,6 @@ def value_foreign(r: Reading) -> Sentences:
     first = foreign[0]
     sentence = f"The query looks for “{first.value[:40]}” in {first.column}, which the question does not say{words}."
     yield sentence
-
-
-def _today(c: Constant) -> bool:
-    """`overdue`: a date is compared with today's."""
-    return c.operator in _RANGES and c.value.startswith(dt.date.today().isoformat())
 
 
 _RANGES = frozenset({"<", "<=", ">", ">=", "between"})
@@ -95,7 +91,7 @@ def idle_condition(r: Reading) -> Sentences:
                 yield "The query gives one row, and orders it."
                 return
         joins = select.args.get("joins") or ()
-        read = [one.this for one in (select.args.get("from_"), *joins) if one is not None]
+        read = from_items(select)
         # a subquery may hold an outer join, after which its keys are NULL
         if not any(join.side for join in joins) and all(isinstance(one, exp.Table) for one in read):
             for test in every(where, exp.Is) if where else ():

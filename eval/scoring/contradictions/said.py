@@ -15,8 +15,8 @@ from eval.language.inflection import lemma, light_stem
 from eval.language.lexicon import adjectives, countries, open_lexicon, similar_words, states, synonyms
 from eval.language.numbers import NUMBER_WORDS
 from eval.language.words import STOPWORDS, akin, meets, question_words
+from eval.scoring.evidence.linking import words_of
 from eval.scoring.evidence.question_reading import Reading
-from eval.scoring.evidence.schema_linking import words_of
 from eval.sql.types import Constant
 
 _ALIKE = 0.85
@@ -171,16 +171,11 @@ def _numbers(r: Reading) -> set[int]:
 
 
 def _a_code(value: str, left: list[str]) -> bool:
-    """`ABW` of Aruba, `F` of female: the first letter of a word that is left, and its other letters in their order."""
-    return len(value) <= _SHORT and any(w[0] == value[0] and (len(value) > 1 or _in_order(value, w)) for w in left)
+    """`ABW` of Aruba, `F` of female: a short text that begins as a word that is left does."""
+    return len(value) <= _SHORT and any(w[0] == value[0] for w in left)
 
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-def _in_order(code: str, word: str) -> bool:
-    letters = iter(word)
-    return all(c in letters for c in code)
 
 
 @lru_cache(maxsize=50_000)
@@ -247,7 +242,6 @@ def names_left(r: Reading) -> list[str]:
 
 
 def spelled(number: float, r: Reading) -> bool:
-    """Whether the question writes the number as a word."""
     return any(
         word in r.all_words or light_stem(word) in r.all_words for word, n in NUMBER_WORDS.items() if n == number
     )

@@ -1,4 +1,9 @@
-"""Form: what the question asks for against the SQL that would say it."""
+"""Form: what the question asks for against the SQL that would say it.
+
+`observe`: counts, totals, extremes, groups, order, sets and comparisons. `observe_logic`: conditions that undo each
+other, and what is returned beside a total or is given already. `observe_projection`: the columns returned against those
+that the question lists.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,8 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
-from eval.scoring.evidence.literals import compares_ages
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.linking import compares_ages
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, is_key_name
 from eval.scoring.evidence.ranking import ranks_from_wrong_end
 from eval.scoring.intent import read_intent, superlatives
 from eval.sql.traversal import every
@@ -69,11 +74,6 @@ def _counts_already(column: str) -> bool:
     return _COUNT_NAME.search(column.lower()) is not None
 
 
-def _of_one(r: Reading) -> bool:
-    """`How much does the youngest dog weigh?` is about one thing: nothing is to be added up."""
-    return r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
-
-
 def _by_other_means(r: Reading, function: str) -> bool:
     """A total that is counted or added up column by column, an average that is divided, any of them over a window."""
     if every(r.tree, _CALLS[function]):
@@ -81,7 +81,9 @@ def _by_other_means(r: Reading, function: str) -> bool:
     if function == "sum":
         if len(r.rows) == 1 and any(r.holds_numbers(table, name) for table, name in r.output_places):
             return True  # one number is its own total
-        return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(r.tree, exp.Add, exp.Sub, exp.Mul))
+        # `How much does the youngest dog weigh?` is about one thing: nothing is to be added up
+        much = r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
+        return "count" in r.case.facts.aggregates or much or bool(every(r.tree, exp.Add, exp.Sub, exp.Mul))
     return function == "avg" and bool(every(r.tree, exp.Div))
 
 
@@ -240,3 +242,94 @@ def _comparisons(r: Reading) -> Observations:
         and not (intent.negation or between or compares_ages(r))
     ):
         yield Observation("comparison_direction", 1, "The query compares in the other direction.")
+
+
+_THAN_ANY = re.compile(r"\bthan (?:that of )?any\b")
+
+
+def observe_logic(reading: Reading) -> Observations:
+    if any(n.find(exp.NEQ) for n in every(reading.tree, exp.Not) if isinstance(n.this, exp.In)):
+        text = "The query excludes those that are excluded: two negations undo each other."
+        yield Observation("double_negation", 1, text)
+    if _other_extreme(reading.tree):
+        yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
+    bare = next((c for s in reading.selects if (c := _beside_a_total(s)) is not None), None)
+    of_one = any(c.is_string and c.operator == "=" for c in reading.constants)
+    if bare is not None and not of_one:
+        text = f"{bare} is returned or ranked beside a total of all rows; it is of any one of them."
+        yield Observation("bare_beside_total", 1, text)
+    if _only_what_is_given(reading):
+        yield Observation("given_returned", 1, "The query returns the very value that it looks for, and nothing else.")
+    if _THAN_ANY.search(reading.question):
+        yield Observation("than_any", 1)
+
+
+def _beside_a_total(select: exp.Select) -> str | None:
+    """A column beside a count, sum or average without groups, or rows ranked by one: SQLite then takes any row's."""
+    if select.args.get("group") is not None:
+        return None
+    shown = [e.unalias() for e in select.expressions]
+    plain = [e.name for e in shown if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star)]
+    order = select.args.get("order")
+    places = [*shown, *(order.expressions if order is not None else ())]
+    totals = [c for e in places for c in every(e, exp.Count, exp.Sum, exp.Avg) if c.find_ancestor(exp.Select) is select]
+    if not plain or not any(c.find_ancestor(exp.Window) is None for c in totals):
+        return None
+    return plain[0]
+
+
+def _only_what_is_given(r: Reading) -> bool:
+    if r.select is None or len(r.selects) > 1:
+        return False
+    where = r.select.args.get("where")
+    if where is None or where.find(exp.Or) or len(r.output) != len(r.output_places):
+        return False
+    read = [t.name.casefold() for t in every(r.select, exp.Table)]
+    if len(set(read)) < len(read):
+        return False
+    given = {(c.table, c.column) for c in r.constants if c.operator == "=" and c.table and c.column}
+    return bool(r.output_places) and r.output_places <= given
+
+
+def _other_extreme(tree: exp.Expr) -> bool:
+    for equality in every(tree, exp.EQ):
+        query = equality.right.find(exp.Select) if isinstance(equality.right, exp.Subquery) else None
+        if query is None or not isinstance(equality.left, exp.Column) or len(query.expressions) != 1:
+            continue
+        inner = query.expressions[0].unalias()
+        if isinstance(inner, exp.Max | exp.Min) and isinstance(inner.this, exp.Column):
+            return inner.this.name.casefold() != equality.left.name.casefold()
+    return False
+
+
+_EVERYTHING = re.compile(r" all |everything|details|information|record|\*|about")
+
+
+def observe_projection(reading: Reading) -> Observations:
+    if reading.case.facts.projects_star:
+        if not _EVERYTHING.search(reading.question):
+            yield Observation("star_unasked", 1, "The query returns every column; the question asks for certain ones.")
+        return
+    keys = [c for c in reading.output_columns if is_key_name(c)]
+    if keys and not reading.intent.asks_id:
+        text = f"The query returns {keys[0]}, though the question asks for no identifier."
+        yield Observation("key_returned", 1, text)
+    yield from _listed(reading)
+
+
+def listing(r: Reading) -> str:
+    """The question up to its first condition: the part that lists what is wanted."""
+    end = _LISTED_BEFORE.search(r.question, 12)
+    return r.question[: end.start()] if end is not None else r.question
+
+
+_LISTED_BEFORE = re.compile(r" (?:of|for|where|who|that|which|with|whose|from|in|ordered|by) ")
+
+
+def _listed(r: Reading) -> Observations:
+    """The number of things that the question lists against the columns returned."""
+    head = listing(r)
+    wanted = 1 + head.count(",") + (1 if " and " in head and ", and " not in head else 0)
+    if wanted >= 2 and r.output and len(r.output) != wanted:
+        name = "columns_fewer_than_listed" if len(r.output) < wanted else "columns_more_than_listed"
+        yield Observation(name, 1, f"The question lists {wanted} things, the query returns {len(r.output)}.")

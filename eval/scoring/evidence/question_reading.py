@@ -197,7 +197,6 @@ class Reading:
         return "respective" in self.question and len(self.output) > 1
 
     def holds_numbers(self, table: str, name: str) -> bool:
-        """Whether the column's type is one of numbers."""
         known = self.case.schema.table(table)
         column = known.column(name) if known is not None else None
         return column is not None and _NUMERIC.search(column.type) is not None

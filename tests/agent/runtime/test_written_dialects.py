@@ -19,7 +19,7 @@ from eval.engines import ENGINES
 from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
-from eval.sql.written_forms import written_in
+from eval.sql.translation import written_in
 from eval.statement import ReadStatement
 from tests.pairs import FIXTURES, rows, sections
 

@@ -25,7 +25,6 @@ from eval.assessment import (
     select_tasks,
 )
 from eval.assessment.participants import Caller
-from eval.assessment.subprocesses import free_port
 from experiments.reference_participants import Raw, Reply, serving
 from tests.eval.assessment.conftest import STORE
 from tests.pairs import rows
@@ -51,9 +50,8 @@ def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any
 
 
 def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
-    selection: Selection, golds: dict[str, str]
+    selection: Selection, golds: dict[str, str], dead_url: str
 ) -> None:
-    dead = f"http://127.0.0.1:{free_port()}"
     for preset in ("default", "performance"):
         with (
             serving(lambda task: {"sql": golds[task["task_id"]]}) as gold,
@@ -61,17 +59,17 @@ def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
             serving(lambda task: {"sql": "", "task_id": task["task_id"]}) as empty,
             serving(lambda task: {"sql": "SELECT COUNT(*) FROM orders"}) as other,
         ):
-            results = ask(selection, gold.url, idle.url, empty.url, other.url, dead, preset=preset)
+            results = ask(selection, gold.url, idle.url, empty.url, other.url, dead_url, preset=preset)
             counted = {url: figures(of) for url, of in results.items()}
         assert counted[gold.url].ex.value == counted[gold.url].va.value == counted[gold.url].em.value == 1.0
         assert counted[gold.url].dimensions["correctness"] == 1.0
         assert counted[gold.url].overall > 0.9
-        for url in (idle.url, empty.url, other.url, dead):
+        for url in (idle.url, empty.url, other.url, dead_url):
             assert counted[url].ex.total == len(golds)
             assert counted[url].dimensions["correctness"] == 0.0
             assert counted[url].overall <= 0.25
-        assert counted[dead].overall == 0.0
-        assert counted[dead].failures == {"unreachable": len(golds)}
+        assert counted[dead_url].overall == 0.0
+        assert counted[dead_url].failures == {"unreachable": len(golds)}
         assert counted[empty.url].failures == {"no_sql": len(golds)}
 
 
@@ -276,16 +274,17 @@ def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Pat
     assert counted.gold_failures == ("bad",)
 
 
-def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(place: Path, tmp_path: Path) -> None:
+def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(
+    place: Path, tmp_path: Path, dead_url: str
+) -> None:
     (tmp_path / "store").mkdir()
     sqlite_file(tmp_path / "store" / "other.sqlite", STORE + "DELETE FROM customers WHERE name = 'Cem'")
     selection = select_tasks(str(place / "tasks.jsonl"), Filters(ids=("all", "berlin")), suites=tmp_path)
     luck = {"all": "SELECT 3", "berlin": "SELECT name FROM customers WHERE city = 'Berlin'"}
-    dead = f"http://127.0.0.1:{free_port()}"
     with serving(lambda task: {"sql": luck[task["task_id"]]}) as lucky, serving(lambda task: {"sql": ""}) as empty:
-        results = {url: figures(of) for url, of in ask(selection, lucky.url, empty.url, dead).items()}
+        results = {url: figures(of) for url, of in ask(selection, lucky.url, empty.url, dead_url).items()}
     rates = {url: (one.ex.right, one.ts.right, one.ts.total) for url, one in results.items() if one.ts}
-    assert rates == {lucky.url: (2, 1, 2), empty.url: (0, 0, 2), dead: (0, 0, 2)}
+    assert rates == {lucky.url: (2, 1, 2), empty.url: (0, 0, 2), dead_url: (0, 0, 2)}
 
 
 def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_figure(selection: Selection) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.inference import with_inferred_keys
+from eval.databases.sqlite import read_schema
 from eval.schema import Column, Schema, Table
 from experiments.databases.inference import measure
 from tests.clock import unit

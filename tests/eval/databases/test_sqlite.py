@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.databases import Limits, open_database
-from eval.databases.catalogue.sqlite import LONGEST, ddl_comments
-from eval.databases.sqlite import SQLiteDatabase
+from eval.databases.sqlite import LONGEST, SQLiteDatabase, ddl_comments
 from eval.statement import ReadStatement
 from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file

@@ -13,7 +13,6 @@ import pytest
 
 from eval.assessment import select_tasks
 from eval.assessment.records import GROUPS
-from eval.assessment.subprocesses import free_port
 from eval.green_agent.request import RequestUnusable, read_request
 from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Reply, serving
@@ -33,11 +32,10 @@ def gold_echo(golds: dict[str, str]) -> Reply:
 
 
 @pytest.fixture(scope="module")
-def artifact(evaluator: str, golds: dict[str, str]) -> dict[str, Any]:
+def artifact(evaluator: str, golds: dict[str, str], dead_url: str) -> dict[str, Any]:
     """Of one that is right, one that is idle and one that is not there."""
-    dead = f"http://127.0.0.1:{free_port()}"
     with serving(gold_echo(golds)) as right, serving(lambda task: {"sql": "SELECT 1"}) as idle:
-        return assessed(evaluator, {"dead": dead, "idle": idle.url, "right": right.url}, scorer_preset="strict")
+        return assessed(evaluator, {"dead": dead_url, "idle": idle.url, "right": right.url}, scorer_preset="strict")
 
 
 def test_the_artifact_has_the_agreed_shape_and_the_names_of_its_kind(

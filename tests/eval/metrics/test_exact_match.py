@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.exact_match import exact_match
+from eval.metrics.items import exact_match
 from tests.pairs import rows
 
 GOLD = 'SELECT T1.Name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id WHERE T1.Country = "France"'

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.factory import open_database
 from tests.pairs import FIXTURES, sections
 from tests.writing import sqlite_file
 

@@ -13,7 +13,7 @@ from eval.scoring.contradictions import contradictions
 from eval.scoring.correctness import Coefficients
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.evidence_kinds import PROVED
+from eval.scoring.types import PROVED
 from tests.eval.scoring.conftest import QUESTIONS
 
 

@@ -13,9 +13,9 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
 from eval.scoring import SecondOpinion, score
-from eval.scoring.evidence.agreement import observe
+from eval.scoring.evidence.features import advice
 from eval.scoring.evidence.question_reading import Reading
-from eval.scoring.guards import advice
+from eval.scoring.evidence.results import observe_agreement
 from eval.scoring.intent import read_intent
 from tests.pairs import rows
 from tests.writing import sqlite_file
@@ -66,7 +66,7 @@ def _seen(database: Database, sql: str, read: str) -> set[str]:
     reading = examine(Query("", read), database)
     opinion = SecondOpinion(read, reading.facts, reading.result, confidence=0.8)
     case = dataclasses.replace(examine(Query("Which customers are in France?", sql), database), second_opinion=opinion)
-    return {o.name for o in observe(Reading(case))}
+    return {o.name for o in observe_agreement(Reading(case))}
 
 
 @pytest.mark.parametrize(

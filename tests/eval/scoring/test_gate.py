@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eval.collection import Collection
+from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.factory import open_database
 from eval.examination import Query, examine
 from eval.scoring import THRESHOLD, final_score, lets_through, passes, score
 from eval.tasks.demos import demo_path

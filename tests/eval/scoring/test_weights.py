@@ -9,7 +9,7 @@ import pytest
 from eval.scoring import evidence
 from eval.scoring.contradictions import NAMES
 from eval.scoring.correctness import Answered, Coefficients, coefficients, prior_of
-from eval.scoring.evidence_kinds import _LISTED, PROVED, sign
+from eval.scoring.types import _LISTED, PROVED, sign
 from experiments.judge.fit_measures import auc, calibration_error, reliability
 from experiments.logistic_regression import fit
 
