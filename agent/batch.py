@@ -262,8 +262,7 @@ async def _answering(
 ) -> AsyncIterator[Callable[[Record], Coroutine[Any, Any, Record]]]:
     """The parser computes, so batches of it use processes; a model is waited for, and its questions share one loop."""
     import agent.parser  # noqa: F401
-    from agent.runner import import_nodes
-    from agent.runtime.interpreter import answer_many
+    from agent.runner import answer_many, import_nodes
 
     import_nodes()
     answer_many()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import cache
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -19,15 +18,17 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from pydantic import TypeAdapter
 
+from agent.access.database import PersonalDatabase
 from agent.config import settings
 from agent.models.protocol import Model
 from agent.nodes.flow import EDGES, FIRST, LAST, MAX_STEPS, NODES, ROUTERS, Router, stepped
 from agent.runtime.context import RunContext
-from agent.runtime.preparation import is_personal, opened, run_context
+from agent.runtime.preparation import opened, run_context
 from agent.runtime.run_state import RunState
 from agent.state import AgentState, Emptied
 from eval.databases.base import Database
 
+_ADAPTER: TypeAdapter[AgentState] = TypeAdapter(AgentState)
 ContextOf = Callable[[RunState, Runtime[RunContext]], Awaitable[RunContext]]
 
 
@@ -51,8 +52,8 @@ def build_graph(
             return cast("RunContext", held())
         config = settings()
         asked = await opened(database or state.get("database"), config.database)
-        if is_personal(asked):
-            await asyncio.to_thread(asked.hear, state["question"])
+        if isinstance(asked, PersonalDatabase):
+            await asyncio.to_thread(asked.log_question, state["question"])
         return await run_context(asked, model, config)
 
     # No context_schema: a RunContext holds live objects, which have no JSON Schema to show in a studio.
@@ -95,13 +96,8 @@ def _router(router: Router, context_of: ContextOf) -> Any:
 
 def _typed(state: RunState) -> AgentState:
     """The state with its own types: dicts come from a strict checkpointer and from JSON."""
-    typed: AgentState = _adapter().validate_python({k: v for k, v in state.items() if v is not None})
+    typed: AgentState = _ADAPTER.validate_python({k: v for k, v in state.items() if v is not None})
     return typed
-
-
-@cache
-def _adapter() -> TypeAdapter[AgentState]:
-    return TypeAdapter(AgentState)
 
 
 graph = build_graph()

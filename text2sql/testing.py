@@ -24,8 +24,7 @@ from agent.models.protocol import (
     SummaryRequest,
     Usage,
 )
-from agent.runtime.plans import single_task_plan
-from agent.state import QueryPlan
+from agent.state import QueryPlan, single_task_plan
 
 __all__ = ["ScriptedModel"]
 

@@ -5,10 +5,8 @@ may see. Every door gives the person's database to the rooms behind it, so none 
 docs/access.md has the format.
 """
 
-from agent.access.audit import audit_of
-from agent.access.database import PersonalDatabase, personal
-from agent.access.identity import Identity, IdentityRefused
-from agent.access.keys import KeysUnavailable
+from agent.access.database import PersonalDatabase, audit_of, personal
+from agent.access.identity import Identity, IdentityRefused, KeysUnavailable
 from agent.access.policies import Access, BadPolicies, Person, access_of
 
 __all__ = [

@@ -1,31 +1,46 @@
-"""A database as one person sees it.
+"""A database as one person sees it, and the audit log of what that person does with it.
 
 In: an open database, a person, and the policies. Out: a `Database` whose schema shows what the person may see, and
 which rewrites every statement before it reaches the engine. Its URL differs for each set of rights, so everything that
-is cached by URL (profiles, stored values, kept results) is kept apart.
+is cached by URL (profiles, stored values, kept results) is kept apart. A query of somebody else may be shown to the
+person if each of its constants is in rows that the person sees.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
-from threading import Lock
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent.access.audit import AuditLog
-from agent.access.constants import Unseen, look_up, says_only
+from sqlglot import exp
+
 from agent.access.policies import Access, BadPolicies, Grant, Person
 from agent.access.restriction import NotVisible, Restriction, restrict, restriction, stems
+from agent.models.calls import current_run
 from eval.databases.base import Database
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits, Value
 from eval.engines import ENGINES
-from eval.schema import Dialect, Schema
+from eval.errors import Text2SQLError
+from eval.schema import Dialect, Schema, Table
+from eval.scoring.intent import read_intent
 from eval.sql import ParsedQuery, check, parse, render, resolve
+from eval.sql.binding import Binding
+from eval.sql.scopes import bind
+from eval.sql.sources import quoted_column, table_source
 from eval.statement import ReadStatement
+
+if TYPE_CHECKING:
+    from agent.config import DatabaseSettings
 
 _KEPT = 512
 """Rewritten statements that are kept, for each person's database."""
@@ -35,7 +50,45 @@ _LOOK_UP = Limits(seconds=2.0, rows=1)
 _PEOPLE = 256
 """People's views of databases that are kept."""
 _views: OrderedDict[tuple[int, str], PersonalDatabase] = OrderedDict()
-_lock = Lock()
+_lock = threading.Lock()
+
+
+class AuditLog:
+    """A file that is only appended to and that only its owner may read: a JSON line for each question and statement."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def question(self, person: Person, database: Database, question: str) -> None:
+        self._write(person, database, {"event": "question", "question": question})
+
+    def statement(self, person: Person, database: Database, sql: str, rows: int, problem: str) -> None:
+        """`sql`: as the engine received it. `problem`: empty if it ran to its end."""
+        self._write(person, database, {"event": "statement", "sql": sql, "rows": rows, "problem": problem})
+
+    def _write(self, person: Person, database: Database, entry: dict[str, str | int]) -> None:
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "person": person.name,
+            "database": database.name,
+            "run": current_run.get(),
+            **entry,
+        }
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        with self._lock:
+            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(file, text.encode("utf-8", "replace"))
+            finally:
+                os.close(file)
+
+
+_logs = lru_cache(maxsize=8)(AuditLog)
+
+
+def audit_of(settings: DatabaseSettings) -> AuditLog | None:
+    return _logs(Path(settings.audit_log)) if settings.audit_log else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +149,12 @@ class PersonalDatabase(Database):
     def close(self) -> None:
         """The database stays open: others see it too."""
 
-    def hear(self, question: str) -> None:
+    def log_question(self, question: str) -> None:
         """Keep a question in the audit log."""
         if self._audit is not None:
             self._audit.question(self._person, self._database, question)
 
-    def unseen(self, question: str) -> tuple[str, ...]:
+    def hidden_names(self, question: str) -> tuple[str, ...]:
         """Tables and columns that the question names and the person may not see. Raises DatabaseError."""
         if self.sees_all:
             return ()
@@ -119,7 +172,7 @@ class PersonalDatabase(Database):
             schema = self._restriction().schema
             if parsed.tree is None or not check(parsed, schema).allowed or resolve(parsed, schema).phantoms:
                 return False
-            if self.unseen(text) or not says_only(text, parsed, schema):
+            if self.hidden_names(text) or not says_only(text, parsed, schema):
                 return False
             asked = look_up(parsed, schema)
         except (DatabaseError, Unseen):
@@ -221,3 +274,91 @@ class PersonalDatabase(Database):
         if any(name.casefold() in words for name in hidden):
             return "The database refused the statement. Its message is not visible to you."
         return message
+
+
+MOST = 40
+"""Constants of one query that are looked up."""
+_APART = (exp.Limit, exp.Offset, exp.DataType, exp.Interval, exp.Fetch)
+_RANGES = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike, *_RANGES)
+_WRAPPED = (exp.Neg, exp.Paren, exp.Cast, exp.Tuple)
+_FORMAT = re.compile(r"(?:%[A-Za-z]|[\W\d_]|(?:year|quarter|month|week|day|hour|minute|second|start of)s?)*")
+"""A text that no value of a row is: a date's format or part."""
+_DIGITS = re.compile(r"\d[\d.,]*")
+_FEW_DIGITS = 3
+"""Significant digits of a number that a query uses for its own reasons."""
+
+
+class Unseen(Text2SQLError):
+    """A constant that no visible row is known to hold."""
+
+
+def look_up(parsed: ParsedQuery, schema: Schema) -> exp.Select | None:
+    """A statement whose one row holds a truth for each constant; None where there is none. Raises Unseen."""
+    assert parsed.tree is not None
+    binding = bind(parsed.tree, parsed.dialect, schema)
+    if any(found.is_string for found in binding.columns.values()) or any(n.comments for n in parsed.tree.walk()):
+        raise Unseen  # SQLite's strings in double quotes; remarks
+    found = list(dict.fromkeys(_conditions(parsed.tree, binding, schema)))
+    if len(found) > MOST:
+        raise Unseen
+    named = [exp.alias_(exp.Exists(this=one), f"c{number}") for number, one in enumerate(found)]
+    return exp.Select(expressions=named) if named else None
+
+
+def says_only(text: str, parsed: ParsedQuery, schema: Schema) -> bool:
+    """Whether all names, quotations and numbers in a text belong to its query or to the names of the schema."""
+    assert parsed.tree is not None
+    known = [node.name for node in parsed.tree.find_all(exp.Literal, exp.Identifier)]
+    known += [name for t in schema.tables for name in (t.name, *(c.name for c in t.columns))]
+    has = " ".join(known).casefold()
+    intent = read_intent(text)
+    said = [*intent.quoted, *(word for name in intent.proper for word in name.split())]
+    said += [number for number in _DIGITS.findall(text) if not _is_small(number)]
+    return all(one.casefold().strip(".,") in has for one in said)
+
+
+def _conditions(tree: exp.Expr, binding: Binding, schema: Schema) -> Iterator[exp.Select]:
+    for node in tree.dfs(prune=lambda n: isinstance(n, _APART)):
+        if not isinstance(node, exp.Literal):
+            continue
+        child: exp.Expr = node
+        while isinstance(child.parent, _WRAPPED):
+            child = child.parent
+        holder = child.parent
+        table = None
+        if isinstance(holder, _COMPARISONS):
+            other = holder.expression if child.arg_key == "this" and isinstance(holder, exp.Binary) else holder.this
+            cell, table = _of_one_table(other, binding, schema)
+        if table is not None:
+            # a constant of a range need not be stored itself: it has to lie among what is
+            same: type[exp.Binary] = type(holder) if isinstance(holder, exp.Like | exp.ILike) else exp.EQ
+            for kind in (exp.LTE, exp.GTE) if isinstance(holder, _RANGES) else (same,):
+                value = (child if isinstance(child, exp.Neg | exp.Cast) else node).copy()
+                found = exp.Where(this=kind(this=cell.copy(), expression=value))
+                one = exp.Literal.number(1)
+                select = exp.Select(expressions=[one], from_=exp.From(this=table_source(table)), where=found)
+                yield select.limit(1, copy=False)
+        elif not (_FORMAT.fullmatch(node.name) if node.is_string else _is_small(node.name)):
+            raise Unseen
+
+
+def _of_one_table(node: exp.Expr, binding: Binding, schema: Schema) -> tuple[exp.Expr, Table | None]:
+    """The expression over the columns of a table alone, and the table; None where it is of none, or of several."""
+    origins = [(c, b.origin if (b := binding.columns.get(id(c))) else None) for c in node.find_all(exp.Column)]
+    tables = {origin[0] if origin else None for _, origin in origins}
+    name = tables.pop() if len(tables) == 1 else None
+    if name is None or node.find(exp.AggFunc, exp.Window, exp.Query):
+        return node, None
+    columns = [quoted_column(origin[1]) for _, origin in origins if origin]
+    if isinstance(node, exp.Column):
+        return columns[0], schema.table(name)
+    copied = node.copy()
+    for column, own in zip(list(copied.find_all(exp.Column)), columns, strict=True):
+        column.replace(own)
+    return copied, schema.table(name)
+
+
+def _is_small(number: str) -> bool:
+    digits = re.sub(r"\D", "", number).strip("0")
+    return len(digits) <= _FEW_DIGITS

@@ -52,14 +52,6 @@ class TableView:
     limit: int = ALL_ROWS
 
     @property
-    def whole(self) -> bool:
-        return self.rows is None and len(self.columns) == len(self.source.columns) and not self.masked
-
-    @property
-    def masked(self) -> frozenset[str]:
-        return frozenset(column.name for column, mask in self.columns if mask is not None)
-
-    @property
     def open_columns(self) -> frozenset[str]:
         return frozenset(column.name for column, mask in self.columns if mask is None)
 

@@ -1,19 +1,119 @@
 """Which candidate to take: the one in the likeliest group, by rules that no order of the candidates can change.
 
-How likely a group is right is a logistic regression; its weights are in `weights.txt`, written by
-`python -m experiments.selection.measure --write`.
+In: candidates that ran, with their rows. Candidates with the same result are a group; rows are compared as EX compares
+them (`eval.metrics.comparison`). How likely a group is right is a logistic regression; its weights are in
+`weights.txt`, written by `python -m experiments.selection.measure --write`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
-from agent.candidates.result_groups import Candidate, Examined, log_odds
+from eval.databases.types import ExecutionResult
+from eval.metrics.comparison import same_result
 from eval.scoring.correctness import Fit, logistic, read_weights
+
+LEAST = 1e-6
+"""Probabilities are kept this far from 0 and 1, so that their log-odds stay finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A query for a question, and whose it is."""
+
+    system: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A candidate that ran."""
+
+    candidate: Candidate
+    log_odds: float
+    """That its rows are right, by its own evidence alone."""
+    contradicted: bool
+    """Something is proved against it."""
+    characters: int
+    """Of its SQL as it was sent: the simpler the shorter."""
+    result: int
+    """The same number as another's: the same rows, in the same order where one of the two queries orders."""
+    bag: int
+    """The same rows in any order."""
+    content: int
+    """The same columns in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What is needed of a candidate to label it."""
+
+    candidate: Candidate
+    sql: str
+    """As it was sent."""
+    probability: float
+    result: ExecutionResult
+    ordered: bool
+    """Its outermost query has an ORDER BY."""
+    contradicted: bool = False
+    """Something is proved against it."""
+
+
+def log_odds(probability: float) -> float:
+    kept = min(1 - LEAST, max(LEAST, probability))
+    return math.log(kept / (1 - kept))
+
+
+def labelled(ran: Sequence[Ran]) -> tuple[Examined, ...]:
+    """The candidates in the order given. Labels do not depend on that order: results are told apart in the order of
+    their SQL."""
+    by_text = sorted(range(len(ran)), key=lambda i: (ran[i].sql, ran[i].candidate.system, i))
+    results = _labels(ran, by_text, lambda a, b: same_result(a.result, b.result, ordered=a.ordered or b.ordered))
+    bags = _labels(ran, by_text, lambda a, b: same_result(a.result, b.result, ordered=False))
+    contents: dict[Hashable, int] = {}
+    return tuple(
+        Examined(
+            candidate=one.candidate,
+            log_odds=log_odds(one.probability),
+            contradicted=one.contradicted,
+            characters=len(one.sql),
+            result=results[i],
+            bag=bags[i],
+            content=contents.setdefault(_content(one.result), len(contents)),
+        )
+        for i, one in enumerate(ran)
+    )
+
+
+def _labels(ran: Sequence[Ran], order: Sequence[int], same: Callable[[Ran, Ran], bool]) -> dict[int, int]:
+    """For each place a number, equal for those that are the same as the first of their kind."""
+    firsts: list[int] = []
+    by_sql: dict[str, int] = {}
+    labels: dict[int, int] = {}
+    for i in order:
+        label = by_sql.get(ran[i].sql)
+        if label is None:
+            label = next((n for n, first in enumerate(firsts) if same(ran[first], ran[i])), len(firsts))
+            if label == len(firsts):
+                firsts.append(i)
+            by_sql[ran[i].sql] = label
+        labels[i] = label
+    return labels
+
+
+def _content(result: ExecutionResult) -> Hashable:
+    """The columns as bags of values, whatever their order; nothing equals nothing."""
+    if not result.rows:
+        return None
+    columns = (frozenset(Counter(map(repr, column)).items()) for column in zip(*result.rows, strict=True))
+    return frozenset(Counter(columns).items())
+
 
 _HALF = 0.5
 """Added to each side of a vote, so that no vote is certain."""
@@ -125,13 +225,12 @@ def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead:
     # something that forbids each of its queries is not lifted by a favourable vote
     alone = len(voted) == 1 and not all(member.contradicted for member in voted[0].members)
     ahead = (LEAD if lead is None else lead) if alone else 0.0
-    best: tuple[tuple[float, int, int, str], Choice] | None = None
+    ranked: list[tuple[tuple[float, int, int, str], Choice]] = []
     for group in groups:
         chance = probability(group.features, fitted)
         standing = log_odds(chance) + (ahead if group is voted[0] else 0.0)
         place = min(group.places, key=lambda i: (-ran[i].log_odds, ran[i].characters, ran[i].candidate.sql, i))
         member = ran[place]
         rank = (-round(standing, 9), -len(group.members), member.characters, member.candidate.sql)
-        if best is None or rank < best[0]:
-            best = rank, Choice(member.candidate, chance, len(group.members), place)
-    return best[1] if best is not None else None
+        ranked.append((rank, Choice(member.candidate, chance, len(group.members), place)))
+    return min(ranked, key=itemgetter(0))[1] if ranked else None

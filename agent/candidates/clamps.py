@@ -25,8 +25,6 @@ from eval.scoring.evidence.question_reading import SAID, Reading, is_key_name
 from eval.scoring.types import Case
 from eval.sql.traversal import every
 
-__all__ = ["Clamped", "clamped", "contradictions"]
-
 CONSTRAINTS = frozenset(
     (
         "count_missing",

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from agent.candidates.choice import choose
-from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
+from agent.candidates.choice import Candidate, Examined, Ran, choose, labelled
 from agent.parser.second_opinion import second_opinion
 from eval.databases.base import Database
 from eval.databases.types import Limits
@@ -53,12 +52,8 @@ def examined(
     problems: list[str] = []
     for candidate in candidates:
         if candidate.sql not in known:
-            left = replace(LIMITS, seconds=max(0.05, min(LIMITS.seconds, until - monotonic())))
-            known[candidate.sql] = (
-                "there was no time left to run it"
-                if monotonic() >= until
-                else _one(question, candidate, database, schema, opinion, left)
-            )
+            left = until - monotonic()
+            known[candidate.sql] = _one(question, candidate, database, schema, opinion, left)
         case = known[candidate.sql]
         if isinstance(case, Ran):
             ran.append(replace(case, candidate=candidate))
@@ -73,10 +68,13 @@ def _one(
     database: Database,
     schema: Schema,
     opinion: SecondOpinion | None,
-    limits: Limits,
+    seconds_left: float,
 ) -> Ran | str:
+    if seconds_left <= 0:
+        return "there was no time left to run it"
     if not candidate.sql.strip():
         return "it is empty"
+    limits = replace(LIMITS, seconds=max(0.05, min(LIMITS.seconds, seconds_left)))
     try:
         case = examine(Query(question, candidate.sql), database, schema=schema, limits=limits)
         return ran_or_problem(candidate, replace(case, second_opinion=opinion))

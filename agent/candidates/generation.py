@@ -13,11 +13,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.candidates.choice import Choice, choose
+from agent.candidates.choice import Candidate, Choice, Examined, Ran, choose, labelled
 from agent.candidates.clamps import clamped
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.examination import examined
-from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.models.protocol import ModelAuthError, ModelError, SqlReply, SqlRequest
 from agent.runtime.context import RunContext
@@ -147,23 +146,22 @@ async def _examined(reply: SqlReply, question: str, context: RunContext) -> Ran 
 async def _compared(
     replies: Sequence[SqlReply], question: str, context: RunContext
 ) -> tuple[tuple[Examined, ...], Choice | None]:
-    """Those that ran, each with its place among the replies as its system, and the choice."""
+    """Those that ran, in the order of the replies, and the choice."""
     distinct = {reply.sql: reply for reply in replies if reply.sql}
     outcomes = await asyncio.gather(*(_examined(reply, question, context) for reply in distinct.values()))
     known = dict(zip(distinct, outcomes, strict=True))
-    ran = labelled(
-        [replace(one, candidate=Candidate(str(i), r.sql)) for i, r in enumerate(replies) if (one := known.get(r.sql))]
-    )
+    ran = labelled([one for reply in replies if (one := known.get(reply.sql))])
     return ran, choose(ran, len(replies))
 
 
 def _chosen_first(replies: Sequence[SqlReply], ran: Sequence[Examined], choice: Choice | None) -> tuple[Written, ...]:
     total = len(replies)
     several = ran if total > 1 else []
-    agreeing = {replies[int(one.candidate.system)].sql: sum(o.result == one.result for o in ran) for one in several}
-    first = int(choice.candidate.system) if choice else next((i for i, r in enumerate(replies) if r.sql), 0)
-    distinct = {reply.sql: reply for reply in reversed(replies) if reply.sql and reply.sql != replies[first].sql}
+    agreeing = {one.candidate.sql: sum(o.result == one.result for o in ran) for one in several}
+    sql = choice.candidate.sql if choice else next((reply.sql for reply in replies if reply.sql), "")
+    first = next(reply for reply in replies if reply.sql == sql)
+    distinct = {reply.sql: reply for reply in reversed(replies) if reply.sql and reply.sql != sql}
     return tuple(
         Written(reply, (agreeing[reply.sql], total) if reply.sql in agreeing else None)
-        for reply in (replies[first], *reversed(distinct.values()))
+        for reply in (first, *reversed(distinct.values()))
     )

@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
-from agent.candidates.choice import probability, weights
+from agent.candidates.choice import Candidate, Ran, labelled, log_odds, probability, weights
 from agent.candidates.evaluation import ran_or_problem
-from agent.candidates.result_groups import Candidate, Ran, labelled, log_odds
 from agent.runtime.probability import STATED_DOUBT
 from eval.metrics.comparison import columns_within
 from eval.scoring.types import Case

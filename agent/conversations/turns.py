@@ -8,30 +8,27 @@ on with the step that it did not end; else once, when the turn ends.
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
 import sys
 import time
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from agent.conversations.conversation import (
-    Conversation,
-    ThreadState,
-    fresh_turn,
-    graph_for,
-    thread_config,
-    thread_state,
-)
+from agent.conversations import Conversation, fresh_turn
 from agent.events import ResumedEvent, ResumedInfo
 from agent.models.calls import within_privacy
 from agent.results import run_sql
 from agent.runtime.context import RunContext
-from agent.runtime.outcome import TurnEnd
 from agent.runtime.preparation import RunFailed
-from agent.state import Clarification, Clarified, QueryResult
+from agent.state import Clarification, Clarified, QueryResult, Turn
 
 if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.graph.state import CompiledStateGraph
     from langgraph.types import Durability
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
 _NEVER_MIND = re.compile(
@@ -41,6 +38,55 @@ _NEVER_MIND = re.compile(
 )
 
 _running: set[tuple[int, str]] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """Where a thread stands between two questions."""
+
+    turn: int
+    """The number of the last question."""
+    waiting: Clarification | None
+    """The clarification that is not answered yet."""
+    question: str
+    """The last question."""
+    next_step: str
+    """Of a run that was interrupted: the first step that it did not end."""
+    clarified: Clarified | None
+    """The clarification about it, with the user's reply."""
+    history: tuple[Turn, ...]
+
+
+@lru_cache(maxsize=8)
+def _graph_for(checkpointer: BaseCheckpointSaver[Any]) -> Graph:
+    """The graph with this checkpointer, compiled on first use; the import alone takes a second."""
+    from agent.graph import build_graph
+
+    return build_graph(checkpointer=checkpointer)
+
+
+async def _thread_state(graph: Graph, config: Any) -> ThreadState:
+    """The thread's current state; a thread without questions is at its beginning."""
+    snapshot = await graph.aget_state(config)
+    values = snapshot.values or {}
+    waiting = Clarification.model_validate(snapshot.interrupts[0].value) if snapshot.interrupts else None
+    return ThreadState(
+        turn=values.get("turn") or 0,
+        waiting=waiting,
+        question=values.get("question") or "",
+        next_step=snapshot.next[0] if snapshot.next and not snapshot.interrupts else "",
+        clarified=values.get("clarified"),
+        history=tuple(values.get("history") or ()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn of a conversation ended: with a state, waiting for an answer, or dropped by the user."""
+
+    state: dict[str, Any]
+    waiting: Clarification | None = None
+    dropped: bool = False
 
 
 async def take_turn(text: str, conversation: Conversation, context: RunContext, evidence: str = "") -> TurnEnd:
@@ -68,10 +114,10 @@ async def _turn_taken(text: str, conversation: Conversation, context: RunContext
     started = time.perf_counter()
     if cold := "agent.graph" not in sys.modules:
         context.announce("schema_analyzer")  # importing the graph takes a second, so show progress first
-    thread_graph = functools.partial(graph_for, conversation.checkpointer)
-    graph = await asyncio.to_thread(thread_graph) if cold else thread_graph()
-    config = thread_config(conversation.thread_id)
-    thread = await thread_state(graph, conversation.thread_id)
+    storage = conversation.checkpointer
+    graph = await asyncio.to_thread(_graph_for, storage) if cold else _graph_for(storage)
+    config: Any = {"configurable": {"thread_id": conversation.thread_id}}
+    thread = await _thread_state(graph, config)
     turn = conversation.turn or thread.turn + 1
     context.may_ask = conversation.may_ask
     context.history_before = conversation.before
@@ -79,9 +125,7 @@ async def _turn_taken(text: str, conversation: Conversation, context: RunContext
     answers = thread.waiting is not None and (conversation.before is None or conversation.before > thread.turn)
     if answers:
         if mind := _NEVER_MIND.match(text):
-            await graph.aupdate_state(
-                thread_config(conversation.thread_id), {"clarification": None}, as_node="summarizer"
-            )
+            await graph.aupdate_state(config, {"clarification": None}, as_node="summarizer")
             if not text[mind.end() :].strip():
                 return TurnEnd({}, dropped=True)
             given = fresh_turn(text[mind.end() :].strip(), evidence, context.database, turn)

@@ -90,8 +90,8 @@ _PASSED_ON: dict[type, frozenset[str]] = {
     JudgeRequest: word_set("question task sql columns rows_returned dialect"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were
-written for the mode: `feedback` by `retry_handler`, `exchange` by `agent.candidates.repair`, `glossary` by
-`agent.knowledge.memory`, `steps` by `agent.knowledge.model_view`, `doubts` by `agent.candidates.verification`.
+written for the mode: `feedback` by `retry_handler`, `exchange` by `agent.candidates.cascade`, `glossary` by
+`agent.knowledge.memory`, `steps` by `agent.knowledge.model_view`, `doubts` by `agent.nodes.opinions`.
 Examples hold values, so none is sent."""
 _Request = TypeVar("_Request", PlanRequest, SqlRequest, StepRequest, ReviewRequest, JudgeRequest)
 

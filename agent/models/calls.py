@@ -1,4 +1,5 @@
-"""What others hear of a call to a model: a tracer, LangChain, the run that waits for it, the budget that pays for it.
+"""What others hear of a call to a model: a tracer, LangChain, the run that waits for it, the budget that pays for it,
+the prompt log, a recording.
 
 In: a maker of spans (`trace_calls`); a listener of what is written; the requests of an HTTP client. Out: `call_span`,
 which brackets each request to an endpoint, by default with nothing, and receives the kind of call, the model's name,
@@ -8,13 +9,18 @@ says whether a request left this machine: one that did not costs nothing, and it
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -22,6 +28,12 @@ if TYPE_CHECKING:
 
     from agent.config import PrivacySettings
 
+log = logging.getLogger(__name__)
+
+current_run: ContextVar[str] = ContextVar("current_run", default="")
+"""The run that the calls of this task belong to."""
+MAX_BYTES = 20_000_000
+"""Of a prompt log."""
 DIRECT: Mapping[str, None] = dict.fromkeys(
     f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
 )
@@ -142,3 +154,86 @@ def within_privacy(privacy: PrivacySettings) -> Iterator[None]:
 
     with tracing_context(enabled=False):
         yield
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLog:
+    """Every request to a model verbatim, one JSON line each, in a file that only its owner can read. At 20 MB the file
+    is renamed to `….1`, replacing the previous one, so at most 40 MB are kept."""
+
+    path: Path
+    max_bytes: int = MAX_BYTES
+
+    def write(
+        self,
+        call: str,
+        model: str,
+        messages: Sequence[tuple[str, str]],
+        *,
+        started: float,
+        tokens: tuple[int, int] | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Append a line. `started` is a `time.monotonic()` value; `tokens` (in, out), None where not reported. A file
+        that cannot be written is logged, and the call continues."""
+        entry: dict[str, Any] = {
+            "time": datetime.now(UTC).isoformat(),
+            "run": current_run.get(),
+            "call": call,
+            "model": model,
+            "messages": [{"role": role, "content": text} for role, text in messages],
+            "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
+            "seconds": round(time.monotonic() - started, 3),
+            "error": error,
+        }
+        try:
+            line = (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+            with suppress(FileNotFoundError):
+                if self.path.stat().st_size + len(line) > self.max_bytes:
+                    self.path.replace(self.path.with_name(self.path.name + ".1"))
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            file = os.open(self.path, flags, 0o600)
+            try:
+                os.fchmod(file, 0o600)
+                os.write(file, line)
+            finally:
+                os.close(file)
+        except OSError as failure:
+            log.error("The log of prompts could not be written: %s", failure.strerror)
+
+
+WRITING = ("write_sql", "review", "step", "plan")
+
+
+@dataclass(slots=True)
+class Replies:
+    """The text of the last reply of each kind of call."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    first_word_seconds: float | None = None
+    """Of the first call."""
+
+    @property
+    def raw(self) -> str:
+        """The last reply that wrote SQL; empty without one."""
+        return next((self.texts[call] for call in WRITING if call in self.texts), "")
+
+    def keep(self, kind: str, text: str, first_word: float | None) -> None:
+        self.texts[kind] = text
+        if self.first_word_seconds is None:
+            self.first_word_seconds = first_word
+
+
+replies_kept: ContextVar[Replies | None] = ContextVar("replies", default=None)
+"""Where a `recording` of this task keeps them."""
+
+
+@contextmanager
+def recording() -> Iterator[Replies]:
+    """Keep the replies to this task and those that it starts."""
+    replies = Replies()
+    token = replies_kept.set(replies)
+    try:
+        yield replies
+    finally:
+        replies_kept.reset(token)

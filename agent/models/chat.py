@@ -1,34 +1,37 @@
-"""One call to an OpenAI-compatible endpoint through langchain-openai. The import is slow; only `agent.models.endpoint`
-imports this module.
+"""One call to an OpenAI-compatible endpoint through langchain-openai, and what others hear of it. The import is slow;
+only `agent.models.endpoint` imports this module.
 
 In: messages and the request fields that the endpoint is known to accept. Out: a `Reply`, or the client library's own
 exceptions. langchain-openai builds the client and the request, and reads the reply; the openai library sends it. Hidden
 retries are off, timeouts and the address are explicit, and each client has its own connections, which are closed with
-it.
+it. Of each call hear a tracer, the prompt log, and the handlers of a LangChain run around it (`astream_events`,
+LangSmith).
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx2
 import openai
-from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.outputs import ChatGeneration
+from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, convert_to_messages
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_openai import ChatOpenAI
 from openai._streaming import ServerSentEvent
 from pydantic import SecretStr
 
-from agent.models.callbacks import Observed, observed
-from agent.models.calls import Call
+from agent.models.calls import Call, PromptLog, call_span, replies_kept
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
-from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import ChatRequest, Messages
 from agent.models.replies import Reply, Tokens
@@ -194,3 +197,103 @@ def _reply(generation: ChatGeneration, raw: object, model: object, logprobs: obj
         model=model if isinstance(model, str) else None,
         logprobs=tuple(float(one) for one in told if isinstance(one, int | float)),
     )
+
+
+class Observed:
+    """Receives a reply, whole or piece by piece."""
+
+    def __init__(self, run: AsyncCallbackManagerForLLMRun | None) -> None:
+        self._run = run
+        self._began = time.monotonic()
+        self.first_word: float | None = None
+        """Seconds to the first text."""
+        self.replies: list[Reply] = []
+
+    async def hear(self, reply: Reply, *, show: bool = False) -> None:
+        """`show`: LangChain's handlers get this piece at once."""
+        self.replies.append(reply)
+        if not reply.text:
+            return
+        if self.first_word is None:
+            self.first_word = time.monotonic() - self._began
+        if show and self._run is not None:
+            message = AIMessageChunk(content=reply.text, id=_message_id(self._run))
+            await self._run.on_llm_new_token(reply.text, chunk=ChatGenerationChunk(message=message))
+
+    @property
+    def text(self) -> str:
+        return "".join(reply.text for reply in self.replies)
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """Those that were reported last: in a stream they come with one of its last pieces."""
+        return next((reply.tokens for reply in reversed(self.replies) if reply.tokens), None)
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered, as named by the server."""
+        return next((reply.model for reply in self.replies if reply.model), None)
+
+
+@asynccontextmanager
+async def observed(call: Call, messages: Messages, log: PromptLog | None) -> AsyncIterator[Observed]:
+    """Bracket one request. When it ends, with or without an error, it is in the prompt log if there is one."""
+    started = time.monotonic()
+    seen: Observed | None = None
+    error: str | None = None
+    try:
+        with call_span(call) as reported:
+            run = await _begun(call, messages)
+            seen = Observed(run)
+            try:
+                yield seen
+            except BaseException as raised:
+                if run is not None:
+                    await run.on_llm_error(raised)
+                raise
+            if run is not None:
+                await _ended(run, seen)
+            if (kept := replies_kept.get()) is not None:
+                kept.keep(call.kind, seen.text, seen.first_word)
+            tokens = seen.tokens
+            reported(
+                response__model=seen.model,
+                usage__input_tokens=tokens.input if tokens else None,
+                usage__output_tokens=tokens.output if tokens else None,
+            )
+    except BaseException as raised:
+        error = type(raised).__name__
+        raise
+    finally:
+        if log is not None:
+            tokens = seen.tokens if seen else None
+            used = (tokens.input, tokens.output) if tokens else None
+            log.write(call.kind, call.model, messages, started=started, tokens=used, error=error)
+
+
+async def _begun(call: Call, messages: Messages) -> AsyncCallbackManagerForLLMRun | None:
+    """The call as a run for LangChain's handlers; None where there are none."""
+    config = var_child_runnable_config.get() or {}
+    manager = AsyncCallbackManager.configure(inheritable_callbacks=config.get("callbacks"))
+    if not manager.handlers:
+        return None
+    given: list[BaseMessage] = convert_to_messages(messages)
+    serialized: dict[str, Any] = {"name": call.model, "id": ["text2sql", call.kind]}
+    parameters = {"model": call.model, "_type": "openai-chat"}
+    name = f"chat {call.model}"
+    (run,) = await manager.on_chat_model_start(serialized, [given], name=name, invocation_params=parameters)
+    return run
+
+
+async def _ended(run: AsyncCallbackManagerForLLMRun, seen: Observed) -> None:
+    usage = None
+    if (tokens := seen.tokens) is not None:
+        total = tokens.input + tokens.output
+        usage = UsageMetadata(input_tokens=tokens.input, output_tokens=tokens.output, total_tokens=total)
+    message = AIMessage(seen.text, usage_metadata=usage, id=_message_id(run))
+    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
+
+
+def _message_id(run: AsyncCallbackManagerForLLMRun) -> str:
+    """One for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
+    return f"run-{run.run_id}"

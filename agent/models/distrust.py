@@ -64,7 +64,7 @@ def flaw(text: str) -> str:
     """Why a text of prose is not the model's own; an empty text has no flaw."""
     if text and _STAND_IN.fullmatch(text.strip()):
         return "it is a placeholder"
-    return _copied(_folded(text)) or _leak(text) or loop(text)
+    return _copied(folded(text)) or _leak(text) or loop(text)
 
 
 def _copied(words: str) -> str:
@@ -79,11 +79,11 @@ def summary_flaws(question: str, results: Sequence[QueryResult]) -> Callable[[st
     answer. It is asked at each piece that comes."""
     from agent.knowledge.preview import result_preview
 
-    asked = _folded(question)
+    asked = folded(question)
     heads = {result_preview(r.columns, ()).partition("\n")[0] for r in results if r.columns}
 
     def flaw_of(text: str) -> str:
-        words = _folded(text)
+        words = folded(text)
         if why := _leak(text) or _copied(words) or loop(text):
             return why
         if words and words == asked:
@@ -127,7 +127,8 @@ def _leak(text: str) -> str:
     return f"it holds {found.group()[:40]!r}, which belongs to the prompt" if found else ""
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """The words of a text in lower case, without what stands between them."""
     return " ".join(_WORD.findall(text.casefold()))
 
 
@@ -138,5 +139,5 @@ def _own_words() -> tuple[frozenset[str], str]:
     texts = [text for name in names for text in (template(name).system, template(name).user)]
     described = [found for text in texts for found in _FIELD.findall(text)]
     parts = [part for found in described for part in (found, *re.split(r"[;,]\s", found))]
-    long = frozenset(words for part in parts if len((words := _folded(part)).split()) > 2)
-    return long, f" {' '.join(map(_folded, texts))} "
+    long = frozenset(words for part in parts if len((words := folded(part)).split()) > 2)
+    return long, f" {' '.join(map(folded, texts))} "

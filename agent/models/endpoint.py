@@ -32,8 +32,7 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, learn, learned
-from agent.models.replies import Reply, Tokens
-from agent.models.visible import begins_thinking, thinks
+from agent.models.replies import Reply, Tokens, begins_thinking, thinks
 from eval.parallel import PACE, Pace
 
 if TYPE_CHECKING:

@@ -37,9 +37,8 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
-from agent.models.replies import Distrusted, Reply, UnusableReply
-from agent.models.visible import VisibleStream, visible_text
-from agent.runtime.plans import single_task_plan
+from agent.models.replies import Distrusted, Reply, UnusableReply, VisibleStream, visible_text
+from agent.state import single_task_plan
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -227,10 +227,7 @@ def review_prompt(request: ReviewRequest) -> Prompt:
     return _prompt(
         "review",
         request.dialect,
-        question=request.question,
-        sql=request.sql,
-        rows_returned=str(request.rows_returned),
-        preview=result_preview(request.columns, request.preview),
+        **_with_rows(request),
         raw=_shown(request)
         | {
             "instructions": _instructions(request),
@@ -241,15 +238,17 @@ def review_prompt(request: ReviewRequest) -> Prompt:
 
 
 def judge_prompt(request: JudgeRequest) -> Prompt:
-    return _prompt(
-        "relevance",
-        request.dialect,
-        question=request.question,
-        sql=request.sql,
-        rows_returned=str(request.rows_returned),
-        preview=result_preview(request.columns, request.preview),
-        raw={"task": _task(request, _ANSWERS_STEP)},
-    )
+    return _prompt("relevance", request.dialect, **_with_rows(request), raw={"task": _task(request, _ANSWERS_STEP)})
+
+
+def _with_rows(request: ReviewRequest | JudgeRequest) -> dict[str, str]:
+    """The question, and the query with the rows that it returned."""
+    return {
+        "question": request.question,
+        "sql": request.sql,
+        "rows_returned": str(request.rows_returned),
+        "preview": result_preview(request.columns, request.preview),
+    }
 
 
 def _task(request: TaskContext | JudgeRequest, lead: str) -> str:

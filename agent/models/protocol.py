@@ -28,10 +28,14 @@ class ModelError(Text2SQLError):
     final: bool = False
     """True if every other call would fail in the same way: the key is refused, or the model or address does not
     exist."""
+    kind: Literal["model_auth", "model"] = "model"
+    """As in `Failure`."""
 
 
 class ModelAuthError(ModelError):
     """The key is wrong or lacks a right (401, 403). Not retried."""
+
+    kind = "model_auth"
 
 
 class ModelRateLimited(ModelError):

@@ -1,8 +1,9 @@
-"""What is read of a model's reply (`Reply`), and the SQL or JSON in it: `extract_sql`, `extract_json`.
+"""What is read of a model's reply (`Reply`): the part that is meant for people (`visible_text`, and `VisibleStream`
+while it comes), and the SQL or JSON in it (`extract_sql`, `extract_json`).
 
-Pure functions. In: a raw reply (thinking blocks, fences, text before and after, broken JSON). Out: the SQL or the JSON
-object; else `UnusableReply`, and never another exception. Each takes time proportional to the length of the text and
-reads only the first `MAX_CHARS` characters. The shapes are pinned in tests/fixtures/replies.
+Pure functions. In: a raw reply (thinking blocks, fences, text before and after, broken JSON). Out: the text without its
+thinking; the SQL or the JSON object, else `UnusableReply`, and never another exception. Each takes time proportional to
+the length of the text and reads only the first `MAX_CHARS` characters. The shapes are pinned in tests/fixtures/replies.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
-from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, last_match, visible_text
 from eval.errors import InputError
+
+MAX_CHARS = 400_000
+"""Maximum characters read; of a longer reply only the beginning is read."""
 
 _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
@@ -59,13 +62,136 @@ class Distrusted(UnusableReply):
     """The reply has the right form, but its content gives it away (`agent.models.distrust`)."""
 
 
+# --- what is meant for people ---
+
+_THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
+_THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
+_FINAL = re.compile(r"<\|channel\|>\s{0,4}final(?:\s{0,4}<\|constrain\|>\s{0,4}\w{0,16})?\s{0,4}<\|message\|>")
+_MESSAGE = "<|message|>"
+_BEGUN_TAG = re.compile(r"<[^<>\]\n]{0,34}\Z")
+_BEGUN_MARK = re.compile(r"\[[^\[>\]\n]{0,34}\Z")
+_TOKEN = re.compile(r"<\|[a-zA-Z0-9_]{1,32}\|>")
+_BARE_HARMONY = re.compile(r"\s{0,20}analysis")
+_EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
+
+
+def visible_text(text: str) -> str:
+    """The reply without its thinking: think blocks (paired, unclosed, or closed only) and the channels of the harmony
+    format. Empty when the reply is only thinking."""
+    text = _final_channel(text[:MAX_CHARS])
+    kept: list[str] = []
+    depth = 0
+    at = 0
+    for tag in _THINK_TAG.finditer(text):
+        if tag.group(1) or tag.group(2):
+            if depth == 0:
+                kept.clear()
+            depth = max(0, depth - 1)
+        else:
+            if depth == 0:
+                kept.append(text[at : tag.start()])
+            depth += 1
+        at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "".join(kept).strip(_EDGES)
+
+
+def begins_thinking(text: str) -> bool:
+    """Whether the first think tag closes a block that the text never opened."""
+    first = _THINK_TAG.search(text[:MAX_CHARS])
+    return first is not None and bool(first.group(1) or first.group(2))
+
+
+def thinks(text: str) -> bool:
+    """Whether the text holds thinking, in think tags or in a channel of the harmony format."""
+    return _THINK_TAG.search(text[:MAX_CHARS]) is not None or "<|channel|>analysis" in text[:MAX_CHARS]
+
+
+def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    last = None
+    for last in pattern.finditer(text):  # noqa: B007
+        pass
+    return last
+
+
+def _final_channel(text: str) -> str:
+    if (last := _last_match(_FINAL, text)) is not None:
+        text = text[last.end() :]
+        end = text.find("<|")
+        return text if end < 0 else text[:end]
+    if "<|channel|>" in text and _MESSAGE in text:
+        text = text.rpartition(_MESSAGE)[2]
+    elif _BARE_HARMONY.match(text) and "assistantfinal" in text:
+        text = text.rpartition("assistantfinal")[2]
+    return _TOKEN.sub("", text)
+
+
+class VisibleStream:
+    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, with `final` the rest.
+
+    A possibly incomplete marker is held back. When a block is closed that was never opened, the text already shown
+    cannot be withdrawn; only the marker is dropped.
+    """
+
+    _HOLD = 80
+    """Longer than any marker."""
+    _OPEN = re.compile(rf"<(?:{_THINK})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
+    _CLOSE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|{_FINAL.pattern}", re.IGNORECASE)
+    _NOISE = re.compile(rf"</(?:{_THINK})>|\[/THINK\]|<\|[a-zA-Z0-9_]{{1,32}}\|>", re.IGNORECASE)
+
+    def __init__(self, *, thinking: bool = False) -> None:
+        """`thinking`: the text begins inside a block that the server's template opened."""
+        self._buffer = ""
+        self._hidden = thinking
+        self._started = False
+
+    def feed(self, piece: str, *, final: bool = False) -> str:
+        self._buffer += piece
+        shown: list[str] = []
+        while True:
+            if self._hidden:
+                close = self._CLOSE.search(self._buffer)
+                if close is None:
+                    self._buffer = "" if final else self._buffer[-self._HOLD * 2 :]
+                    break
+                self._buffer = self._buffer[close.end() :]
+                self._hidden = False
+                continue
+            final_channel = _FINAL.search(self._buffer)
+            opening = self._OPEN.search(self._buffer)
+            if final_channel and opening and opening.start() >= final_channel.start():
+                shown.append(self._NOISE.sub("", self._buffer[: final_channel.start()]))
+                self._buffer = self._buffer[final_channel.end() :]
+            elif opening:
+                shown.append(self._NOISE.sub("", self._buffer[: opening.start()]))
+                self._buffer = self._buffer[opening.start() :]
+                if self._buffer.startswith("<|channel|>") and not final and len(self._buffer) < self._HOLD:
+                    break
+                self._buffer = self._buffer[opening.end() - opening.start() :]
+                self._hidden = True
+            else:
+                self._buffer = self._NOISE.sub("", self._buffer)
+                end = "" if final else self._buffer[-self._HOLD :]
+                begun = _BEGUN_TAG.search(end) or _BEGUN_MARK.search(end)  # may be the beginning of a marker
+                cut = len(self._buffer) - (len(begun.group()) if begun else 0)
+                shown.append(self._buffer[:cut])
+                self._buffer = self._buffer[cut:]
+                break
+        text = "".join(shown)
+        if not self._started:
+            text = text.lstrip(_EDGES)
+            self._started = bool(text)
+        return text
+
+
 def _readings(text: str) -> Iterator[str]:
     """The visible text, and if that is empty, the content of the unclosed thinking block."""
     visible = visible_text(text)
     if visible:
         yield visible
     else:
-        yield THINK_TAG.sub("\n", TOKEN.sub("\n", text[:MAX_CHARS])).strip(EDGES)
+        yield _THINK_TAG.sub("\n", _TOKEN.sub("\n", text[:MAX_CHARS])).strip(_EDGES)
 
 
 class _Fence(NamedTuple):
@@ -82,7 +208,7 @@ def _fences(text: str) -> Iterator[_Fence]:
         language = (label.group(1) or "").lower() if label else ""
         if language in _SQL_STARTS:
             language, label = "", None
-        yield _Fence(language, inner[label.end() if label else 0 :].strip(EDGES), bool(fence[3]))
+        yield _Fence(language, inner[label.end() if label else 0 :].strip(_EDGES), bool(fence[3]))
 
 
 # --- JSON ---
@@ -96,7 +222,7 @@ def extract_json(text: str, *, keys: Sequence[str] = ()) -> dict[str, object]:
     cut off is not repaired. Raises UnusableReply.
     """
     # Valid JSON may hold anything in its strings, even thinking tags, so it is parsed before they are searched for.
-    sound = list(_sound_objects(text[:MAX_CHARS].strip(EDGES), depth=0))
+    sound = list(_sound_objects(text[:MAX_CHARS].strip(_EDGES), depth=0))
     if sound:
         return sound[0]
     for reading in _readings(text):
@@ -211,7 +337,7 @@ def _sql_in(text: str, depth: int) -> str:
             for key in ("sql", "SQL", "query", "sql_query", "statement"):
                 inner = candidate.get(key)
                 if isinstance(inner, str) and inner.strip():
-                    return _sql_in(inner.strip(EDGES), depth + 1) or _tidy(inner)
+                    return _sql_in(inner.strip(_EDGES), depth + 1) or _tidy(inner)
     fences = list(_fences(text))
     reading = [f for f in fences if _is_read(f.body)]
     if reading:
@@ -222,8 +348,8 @@ def _sql_in(text: str, depth: int) -> str:
             return _tidy(fence.body)
         if _SQL_LANGUAGE.fullmatch(fence.language) and (inner := _plain_sql(fence.body)):
             return inner
-    if (tag := last_match(_TAGGED, text)) is not None:
-        body = text[tag.end() :].partition("</")[0].strip(EDGES)
+    if (tag := _last_match(_TAGGED, text)) is not None:
+        body = text[tag.end() :].partition("</")[0].strip(_EDGES)
         if _is_read(body):
             return _tidy(body)
     return _plain_sql(text)
@@ -248,7 +374,7 @@ def _plain_sql(text: str) -> str:
         if start and not _PROSE_SELECT.match(start.group(1) + text[start.end() : start.end() + 20]):
             return _until_prose(text[start.start(1) :])
         position += len(line)
-    if (inline := last_match(_INLINE, text)) is not None:
+    if (inline := _last_match(_INLINE, text)) is not None:
         return _tidy(inline.group(1))
     if _ANY_STATEMENT.match(_without_comments(text)) and not _READS.match(text) and ";" in text:
         return _until_prose(text)
@@ -273,7 +399,7 @@ def _until_prose(text: str) -> str:
 
 
 def _tidy(sql: str) -> str:
-    return sql.strip(EDGES).rstrip("; \t\r\n").strip(EDGES)
+    return sql.strip(_EDGES).rstrip("; \t\r\n").strip(_EDGES)
 
 
 def complete_text(reply: Reply) -> str:

@@ -13,15 +13,12 @@ from itertools import zip_longest
 from typing import Any
 
 from agent.candidates.examination import as_read_once, examined
-from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.models.protocol import SummaryRequest
-from agent.nodes.relevance import NOT_CHOSEN, PERFECT, judged_relevance
-from agent.runtime.attempts import attempts_at, doubts, passes
-from agent.runtime.context import RunContext
+from agent.nodes.opinions import NOT_CHOSEN, PERFECT, judged_relevance, may_be_reviewed, review, stands
+from agent.runtime.attempts import attempts_at, doubts, of_attempt, passes
+from agent.runtime.context import RunContext, SummaryAhead
 from agent.runtime.probability import DOUBTFUL
-from agent.runtime.summary_ahead import SummaryAhead
-from agent.runtime.verdict import of_attempt
 from agent.state import (
     AgentState,
     Analysis,
@@ -255,7 +252,7 @@ def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relev
 
 def _result(step: _Step, draft: Draft, number: int, **fields: Any) -> QueryResult:
     """An attempt with the fields of its draft; `fields` take precedence."""
-    kept = {name: getattr(draft, name) for name in _FROM_DRAFT}
+    kept = draft.model_dump(include=_FROM_DRAFT)
     return QueryResult(task_id=step.task.id, attempt=number, **(kept | fields))
 
 

@@ -11,15 +11,14 @@ import asyncio
 import logging
 import re
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from agent.events import PlanEvent
 from agent.knowledge.privacy import privacy_of
-from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanRequest
+from agent.models.protocol import ModelError, PlanReply, PlanRequest
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted
-from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
-from agent.state import AgentState, Failure, QueryPlan, Turn
+from agent.state import AgentState, Failure, PlanInvalid, QueryPlan, Turn, in_running_order, single_task_plan
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.tokens import quotations
@@ -51,8 +50,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
         try:
             reply, shown = await _reply(question, state, context)
         except ModelError as error:  # no other call would succeed
-            kind: Literal["model_auth", "model"] = "model_auth" if isinstance(error, ModelAuthError) else "model"
-            failed = {"failure": Failure(kind=kind, message=str(error))}
+            failed = {"failure": Failure(kind=error.kind, message=str(error))}
             reply = PlanReply(single_task_plan(question, 0.0))
         if reply.clarification:
             return {"clarification": reply.clarification, "schema_context": shown}
@@ -82,10 +80,9 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
     except (ModelError, PlanInvalid, TimeoutError) as error:
         if isinstance(error, ModelError) and error.final:
             raise
-        why = str(error) or "the time for this question ran out"
+        why = context.spend_failed(error)
         log.warning("No usable plan, so one task: %s", why)
         context.trouble(f"no usable plan, so the question is one task: {why}")
-        context.spend_failed(error)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0)), context.shortened or request.schema_context
         return await in_turn(_unplanned, request, context.database), context.shortened or request.schema_context

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.knowledge.privacy import privacy_of
-from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, SqlReply, SqlRequest
+from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted
@@ -39,6 +39,11 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     before = attempts_at(task.id, results)
     if task.sql and not before and context.model.capabilities.remote and len(state["plan"].tasks) == 1:
         return {"draft": await _shaped(Draft(sql=task.sql, reasoning=task.description), state, schema, context)}
+    periods: tuple[str, ...] = ()
+    if context.strategy.short:
+        from agent.parser.periods import relative_periods
+
+        periods = relative_periods(standalone(state), dt.date.today())
     request = SqlRequest(
         question=standalone(state),
         task=task,
@@ -51,7 +56,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
         short=context.strategy.short,
-        periods=_periods(standalone(state)) if context.strategy.short else (),
+        periods=periods,
         ran=context.ran,
     )
     if context.memory is not None:
@@ -79,25 +84,15 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         context.trouble(str(error))
         context.spend_failed(error)
         return {"draft": Draft(error=str(error))}
-    except ModelAuthError as error:
-        return await _given_up(Failure(kind="model_auth", message=str(error)), state, context)
     except ModelError as error:
-        return await _given_up(Failure(kind="model", message=str(error)), state, context)
+        return await _given_up(Failure(kind=error.kind, message=str(error)), state, context)
     except TimeoutError:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
         return await _given_up(Failure(kind="timeout", message=message), state, context)
-    draft = await _shaped(_draft(reply), state, schema, context)
-    if several:
-        known = [{"agreeing": one.agreeing, "estimate": one.probability} for one in several]
-        rivals = [_draft(one.reply).model_copy(update=of) for one, of in zip(several[1:], known[1:], strict=True)]
-        draft = draft.model_copy(update={**known[0], "rivals": rivals})
+    drafts = [_draft(one.reply, one.agreeing, one.probability) for one in several] or [_draft(reply)]
+    draft = await _shaped(drafts[0], state, schema, context)
+    draft = draft.model_copy(update={"rivals": drafts[1:]})
     return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft, "schema_context": shown}
-
-
-def _periods(question: str) -> tuple[str, ...]:
-    from agent.parser.periods import relative_periods
-
-    return relative_periods(question, dt.date.today())
 
 
 async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunContext) -> Draft:
@@ -195,7 +190,7 @@ async def _without_model(failure: Failure, state: AgentState, context: RunContex
     return Draft(failure=failure, guess=offered.sql if offered else "")
 
 
-def _draft(reply: SqlReply) -> Draft:
+def _draft(reply: SqlReply, agreeing: tuple[int, int] | None = None, estimate: float | None = None) -> Draft:
     return Draft(
         sql="" if reply.abstained else reply.sql,
         reasoning=reply.reasoning,
@@ -203,6 +198,8 @@ def _draft(reply: SqlReply) -> Draft:
         not_understood=list(reply.not_understood),
         alternatives=list(reply.alternatives),
         guess=reply.guess if reply.abstained else "",
+        agreeing=agreeing,
         by_engine=reply.by_engine,
+        estimate=estimate,
         failure=Failure(kind="abstained", message=reply.reasoning) if reply.abstained else None,
     )

@@ -12,9 +12,8 @@ from typing import Any
 
 from agent.events import RetryEvent, RetryInfo
 from agent.knowledge.privacy import for_feedback, privacy_of
-from agent.runtime.attempts import attempts_at, shortfall
+from agent.runtime.attempts import attempts_at, objections, shortfall
 from agent.runtime.context import RunContext
-from agent.runtime.verdict import objections
 from agent.state import AgentState, Hallucinations, QueryResult, Retry, RetryCategory, standalone, with_evidence
 from eval.databases.types import DatabaseError
 

@@ -16,7 +16,6 @@ from agent.runtime.context import RunContext
 from agent.runtime.fitting import view_of
 from agent.state import AgentState, Emptied, Failure
 from eval.databases.types import DatabaseError
-from eval.schema import Schema
 from eval.threads import in_turn
 
 
@@ -58,13 +57,7 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
     if not context.model.capabilities.remote:
         context.emit(SchemaEvent(data=info))
         return {"schema_context": _rendered(schema)}
-    text, tokens = await in_turn(_viewed, state, context, schema)
-    context.emit(SchemaEvent(data=info.model_copy(update={"tokens": tokens})))
-    return {"schema_context": text}
-
-
-def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str, SchemaTokens]:
-    view = view_of(state, context, schema)
+    view = await in_turn(view_of, state, context, schema)
     tokens = SchemaTokens(
         structure=view.structure,
         notes=view.notes,
@@ -73,7 +66,8 @@ def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str
         tables_shown=view.tables,
         columns_shown=view.columns,
     )
-    return view.text, tokens
+    context.emit(SchemaEvent(data=info.model_copy(update={"tokens": tokens})))
+    return {"schema_context": view.text}
 
 
 _rendered = lru_cache(maxsize=64)(schema_context)

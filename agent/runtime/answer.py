@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, computed_field
 
+from agent.runtime.attempts import verdict
 from agent.runtime.form import asked_form
-from agent.runtime.verdict import verdict
 from agent.state import Clarification, LeftOut, QueryPlan, QueryResult, ReadingPart
 from eval.language.words import singular_words
 
@@ -27,8 +27,8 @@ class Answer(BaseModel, frozen=True):
     question: str
     status: Literal["success", "doubtful", "abstained", "error", "waiting"]
     """`doubtful`: there are rows, but the score is below the threshold or the interpretation is unsure. Of SQL that is
-    not executed, only the interpretation counts. `waiting`: a
-    `clarification` is open, and the next text in the conversation answers it."""
+    not executed, only the interpretation counts. `waiting`: a `clarification` is open, and the next text in the
+    conversation answers it."""
     sql: str = ""
     """The SQL behind the answer; of the last task when there are several."""
     columns: list[str] = Field(default_factory=list)

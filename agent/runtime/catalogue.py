@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.config import DatabaseSettings, settings
 from agent.sources.file_kinds import STRUCTURE, is_data
@@ -65,18 +65,18 @@ def resolve_database(
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
-    dialect, structure = _known_dialect(config.dialect), _names_structure(name)
+    dialect, kind = _known_dialect(config.dialect), _kind_of_files(name)
     written = dialect in WRITTEN_DIALECTS
     with _places_lock:
-        place = _places.setdefault(f"{name} for {dialect}" if written or structure else name, _Place())
+        place = _places.setdefault(f"{name} for {dialect}" if written or kind == "structure" else name, _Place())
     with place.lock:
         state = None
-        if structure or _names_data(name):
+        if kind is not None:
             from agent.sources.files import files_state
 
             state = files_state(Path(name))
         if place.database is None or state != place.state:
-            database = _opened(name, dialect, config, on_progress, on_note, review)
+            database = _opened(name, kind, dialect, config, on_progress, on_note, review)
             if written and database.executes:
                 from agent.sources.structure import written_for
 
@@ -110,13 +110,19 @@ def _known_dialect(name: str) -> Dialect:
         raise DatabaseError(str(error)) from None
 
 
-def _names_structure(name: str) -> bool:
+def _kind_of_files(name: str) -> Literal["structure", "data"] | None:
+    """What is in the file, or the folder of files, of that name; None for the name of anything else."""
     path = Path(name)
-    return name not in demo_ids() and "://" not in name and path.suffix.lower() in STRUCTURE and path.is_file()
+    if name in demo_ids() or "://" in name or not path.exists():
+        return None
+    if path.suffix.lower() in STRUCTURE and path.is_file():
+        return "structure"
+    return "data" if is_data(path) else None
 
 
 def _opened(
     name: str,
+    kind: Literal["structure", "data"] | None,
     dialect: Dialect,
     config: DatabaseSettings,
     on_progress: Callable[[str], None],
@@ -136,22 +142,17 @@ def _opened(
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
-    if _names_structure(name):
+    if kind == "structure":
         from agent.sources.structure import structure_database
 
         return structure_database(Path(name), dialect)
-    if _names_data(name):
+    if kind == "data":
         from agent.sources.files import open_files
 
         return open_files(Path(name), config.cache_dir, on_note, review)
     if name == config.path and dialect == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}")
     return open_database(name)
-
-
-def _names_data(name: str) -> bool:
-    """Whether the name is that of a data file, or of a folder of them."""
-    return name not in demo_ids() and "://" not in name and Path(name).exists() and is_data(Path(name))
 
 
 @lru_cache(maxsize=16)

@@ -7,6 +7,7 @@ checkpointed; a resumed run gets a new one.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from agent.config import JudgingSettings, LimitSettings, PrivacySettings
 from agent.events import Event, NodeEvent, ProgressEvent, ProgressInfo, StepTokens
-from agent.models.protocol import Model, ModelError, Usage
-from agent.runtime.summary_ahead import SummaryAhead
+from agent.models.prompts import summary_prompt
+from agent.models.protocol import Model, ModelError, Summary, SummaryRequest, Usage
 from agent.strategies import Strategy, strategy
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
@@ -27,6 +28,38 @@ if TYPE_CHECKING:
     from agent.knowledge.semantics.model import SemanticModel
     from agent.state import LeftOut, ReadingPart
     from eval.scoring.types import Case
+
+
+class SummaryAhead:
+    """A summary that is written while its query is still being judged, which saves the wait for one call. Nothing is
+    shown before the final request turns out to be the expected one; `cancel` it if the query does not pass."""
+
+    def __init__(self, request: SummaryRequest, model: Model) -> None:
+        self._prompt = summary_prompt(request)
+        self._pieces: list[str] = []
+        self._on_text: Callable[[str], None] = self._pieces.append
+        self._writing = asyncio.create_task(model.summarize(request, lambda piece: self._on_text(piece)))
+
+    def answers(self, request: SummaryRequest) -> bool:
+        """Whether this summary was requested with the same prompt as `request`."""
+        return summary_prompt(request) == self._prompt
+
+    async def to_end(self, on_text: Callable[[str], None]) -> Summary:
+        """The whole summary; `on_text` receives the text written so far at once, then the rest as it arrives. Raises
+        the errors of `Model.summarize`."""
+        for piece in self._pieces:
+            on_text(piece)
+        self._on_text = on_text
+        try:
+            return await self._writing
+        except asyncio.CancelledError:
+            self._writing.cancel()
+            raise
+
+    async def cancel(self) -> None:
+        self._writing.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await self._writing
 
 
 def unheard(_: Event) -> None:
@@ -137,10 +170,11 @@ class RunContext:
         """Something of the step that runs did not work, and it goes on without; told with the step's end."""
         self._problem = self._problem or problem[:MOST_PROBLEM]
 
-    def spend_failed(self, error: BaseException) -> None:
-        """What a failed call consumed, where it is known."""
+    def spend_failed(self, error: Exception) -> str:
+        """Count what a failed call consumed, where it is known. Returns why it failed."""
         if isinstance(error, ModelError) and error.usage is not None:
             self.spend(error.usage)
+        return str(error) or "the time for this question ran out"
 
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""

@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from typing_extensions import TypeIs
-
+from agent.access.database import PersonalDatabase
 from agent.config import DatabaseSettings, JudgingSettings, ModelSettings, Settings
 from agent.events import Event
 from agent.knowledge.privacy import private
@@ -28,7 +27,6 @@ from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
-    from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
     from agent.knowledge.memory.retrieval import Memory
     from agent.knowledge.semantics.model import SemanticModel
@@ -54,12 +52,6 @@ async def opened(database: str | Database | None, config: DatabaseSettings) -> D
     return await asyncio.to_thread(resolve_database, database, config)
 
 
-def is_personal(database: Database) -> TypeIs[PersonalDatabase]:
-    """Whether it shows only what one person may see. Nobody has opened such a database before its module was loaded."""
-    access = sys.modules.get("agent.access.database")
-    return access is not None and isinstance(database, access.PersonalDatabase)
-
-
 async def chosen_model(
     model: str | Model | None, config: ModelSettings, database: Database, semantics: SemanticModel | None
 ) -> tuple[Model, Model | None]:
@@ -78,7 +70,7 @@ async def chosen_model(
 def for_database(judging: JudgingSettings, access: DatabaseSettings, database: Database) -> JudgingSettings:
     """The settings for this database: where there are policies, the files in which the team keeps what it knows are for
     the databases under them, and not for one that somebody brought."""
-    if not access.policies or is_personal(database):
+    if not access.policies or isinstance(database, PersonalDatabase):
         return judging
     return judging.model_copy(update=dict.fromkeys(("examples", "glossary", "semantic_model", "kit")))
 

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from agent.config import Settings
 from agent.results import ResultStore, SqlOutcome, run_sql
-from agent.runtime.interpreter import answer_many
+from agent.runner import answer_many
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.middleware.tokens import Tokens

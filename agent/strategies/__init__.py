@@ -14,18 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from agent.state import RetryCategory
 
-__all__ = [
-    "ADVICE",
-    "CASCADE",
-    "DEFAULT",
-    "EVERY_CATEGORY",
-    "SHORT_TOKENS",
-    "STRATEGIES",
-    "SWITCHES",
-    "Strategy",
-    "strategy",
-]
-
 EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
     ("execution_error", "hallucination", "safety", "relevance", "empty_result", "generic")
 )
@@ -99,14 +87,7 @@ CASCADE = "cascade"
 _ALSO = {"small": CASCADE}
 """Earlier names."""
 
-_PLAIN: dict[str, Any] = {
-    "plan": False,
-    "judge": False,
-    "notes": False,
-    "glossary": False,
-    "short": True,
-    "retries": 0,
-}
+_PLAIN: dict[str, Any] = dict.fromkeys(("plan", "judge", "notes", "glossary"), False) | {"short": True, "retries": 0}
 _STAGE: dict[str, Any] = {"plan": False, "judge": False, "short": True, "examples": 0}
 
 STRATEGIES: dict[str, Strategy] = {
@@ -162,14 +143,8 @@ STRATEGIES: dict[str, Strategy] = {
 
 SWITCHES = tuple(field.name for field in fields(Strategy) if isinstance(field.default, bool))
 """The parts that are on or off."""
-COUNTS = ("examples", "retries", "candidates", "verify_rounds")
-_OFF: dict[str, Any] = {
-    **dict.fromkeys(SWITCHES, False),
-    "examples": 0,
-    "retries": 0,
-    "candidates": 1,
-    "verify_rounds": 0,
-}
+COUNTS = {"examples": 0, "retries": 0, "candidates": 1, "verify_rounds": 0}
+"""The parts that are counted, with the least of each."""
 _SHORT = {"verify": "verify_rounds"}
 _SHOTS = re.compile(r"few-shot[-: ](\d{1,3})")
 
@@ -195,16 +170,16 @@ def _changed(change: str) -> dict[str, Any]:
     off = part.startswith("no-")
     part = part.removeprefix("no-").strip().replace("-", "_")
     field = _SHORT.get(part, part)
-    if field not in _OFF or (off and given) or (not off and (field in COUNTS) != bool(given)):
+    if field not in (*SWITCHES, *COUNTS) or (off and given) or (not off and (field in COUNTS) != bool(given)):
         parts = [*(f"no-{name}, {name}" for name in SWITCHES), *(f"no-{name}, {name}=N" for name in COUNTS)]
         raise ValueError(f"{change!r} changes no strategy; what does: {'; '.join(parts)}")
     if off:
-        return {field: _OFF[field]}
+        return {field: COUNTS.get(field, False)}
     return {field: _count(part, number.strip()) if given else True}
 
 
 def _count(part: str, number: str) -> int:
-    least = 1 if part == "candidates" else 0
+    least = COUNTS.get(part, 0)
     if not number.isdecimal() or not least <= int(number) <= MOST:
         raise ValueError(f"{part} must be a whole number from {least} to {MOST}, not {number!r}")
     return int(number)

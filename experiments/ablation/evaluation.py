@@ -202,7 +202,7 @@ class _Evaluation:
     model: Model | str
 
     async def one(self, record: Record) -> Record:
-        from agent.models.callbacks import recording
+        from agent.models.calls import recording
         from agent.runner import run
 
         question = record["question"]

@@ -10,8 +10,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.candidates.choice import choose, grouped
-from agent.candidates.result_groups import Examined, log_odds
+from agent.candidates.choice import Examined, choose, grouped, log_odds
 from eval.scoring.correctness import Coefficients, Fit
 from experiments.judge.fit import fitted, probability
 from experiments.judge.samples import Sample

@@ -16,8 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from agent.candidates.choice import Candidate, Examined, Ran, labelled
 from agent.candidates.evaluation import ran_or_problem
-from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
 from experiments.json_lines import read_lines, write_lines
 from experiments.judge import sources as judge_sources
 from experiments.judge.samples import GOLD, Extraction, Sample, sample_of

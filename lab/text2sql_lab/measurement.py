@@ -32,7 +32,7 @@ from text2sql_lab.questions import Question
 from text2sql_lab.record_lines import append_record, records_in
 
 if TYPE_CHECKING:
-    from agent.models.callbacks import Replies
+    from agent.models.calls import Replies
     from agent.runner import Answer
 
 Key = TypeVar("Key", bound=Hashable)
@@ -144,7 +144,7 @@ def _hearing(model: Model | str) -> AbstractContextManager[Replies | None]:
     """Hears how long the model takes to its first word."""
     if model == OFFLINE:
         return nullcontext()
-    from agent.models.callbacks import recording
+    from agent.models.calls import recording
 
     return recording()
 

@@ -26,8 +26,7 @@ from agent.models.protocol import (
     SummaryRequest,
 )
 from agent.runner import run, stream
-from agent.runtime.plans import single_task_plan
-from agent.state import QueryPlan, QueryTask
+from agent.state import QueryPlan, QueryTask, single_task_plan
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult

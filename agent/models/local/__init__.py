@@ -2,7 +2,3 @@
 
 Which one is used says `ModelSettings.local`, by a look at a folder: nothing here is imported before it is needed.
 """
-
-from __future__ import annotations
-
-__all__: list[str] = []

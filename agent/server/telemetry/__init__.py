@@ -18,7 +18,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agent.events import AnswerEvent, Event, NodeEvent, RetryEvent
-from agent.models.prompt_log import current_run
+from agent.models.calls import current_run
 from agent.runtime.answer import Tokens
 from agent.runtime.tracing import start_tracing, stop_tracing, tracer
 from agent.server.access import client_in

@@ -25,7 +25,7 @@ from agent.models.protocol import (
     Summary,
     SummaryRequest,
 )
-from agent.runtime.plans import single_task_plan
+from agent.state import single_task_plan
 from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError

@@ -17,8 +17,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from agent.access import KeysUnavailable
-from agent.access import keys as room
-from agent.access.keys import ProviderKeys
+from agent.access import identity as room
+from agent.access.identity import ProviderKeys
 from tests.agent.server.running import running, settings_for
 from tests.receivers import certificate
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates.choice import choose
+from agent.candidates.choice import Candidate, Ran, choose, labelled
 from agent.candidates.live import FORBIDDEN, UNREAD, Answer, estimates, evidence_of
-from agent.candidates.result_groups import Candidate, Ran, labelled
 from agent.config import Settings
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelUnavailable, SqlReply

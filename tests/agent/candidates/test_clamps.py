@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.candidates.cascade import wrong_with
 from agent.candidates.clamps import clamped, contradictions
-from agent.candidates.repair import wrong_with
 from agent.config import Settings
 from agent.knowledge.privacy import Privacy
 from agent.knowledge.values import value_index

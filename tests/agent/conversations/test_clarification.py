@@ -11,10 +11,8 @@ from agent.conversations import Conversation
 from agent.conversations.checkpointer import open_checkpointer
 from agent.events import AnswerEvent, ClarifyEvent, DoneEvent, NodeEvent
 from agent.models.protocol import PlanReply
-from agent.runner import run, stream
-from agent.runtime.outcome import DROPPED
-from agent.runtime.plans import single_task_plan
-from agent.state import Clarification
+from agent.runner import DROPPED, run, stream
+from agent.state import Clarification, single_task_plan
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
 from tests.pairs import sections

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.models.protocol import ModelError, PlanReply
-from agent.runtime.plans import single_task_plan
-from agent.state import HISTORY_TURNS
+from agent.state import HISTORY_TURNS, single_task_plan
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
 from text2sql import Thread

@@ -19,7 +19,7 @@ from agent.conversations import Conversation
 from agent.conversations.checkpointer import memory_checkpointer
 from agent.knowledge.privacy import for_feedback, kinds, scrubbed, visible_schema, visible_turn
 from agent.models import shared_model
-from agent.models.prompt_log import PromptLog
+from agent.models.calls import PromptLog
 from agent.runner import run
 from agent.state import Analysis, EvalReport, Evidence, QueryResult, Turn
 from eval.databases import open_database

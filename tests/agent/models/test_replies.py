@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.chat import _EndpointChat
-from agent.models.grounding import ungrounded_numbers
-from agent.models.replies import Reply, Tokens, UnusableReply, extract_json, extract_sql
-from agent.models.visible import VisibleStream, visible_text
+from agent.models.replies import Reply, Tokens, UnusableReply, VisibleStream, extract_json, extract_sql, visible_text
+from agent.nodes.summarizer import ungrounded_numbers
 from agent.state import QueryResult
 from tests.clock import unit
 from tests.pairs import rows

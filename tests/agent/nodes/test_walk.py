@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.conversations.conversation import fresh_turn
+from agent.conversations import fresh_turn
 from agent.events import Event, NodeEvent
 from agent.graph import graph
 from agent.models.protocol import Judgement, JudgeRequest
-from agent.nodes.flow import EDGES, FIRST, LAST, NODES, ROUTERS
-from agent.nodes.relevance import SAME, why_it_does_not_count
-from agent.nodes.walk import walk
+from agent.nodes.flow import EDGES, FIRST, LAST, NODES, ROUTERS, walk
+from agent.nodes.opinions import SAME, why_it_does_not_count
 from agent.runtime.context import RunContext
 from agent.state import QueryTask
 from eval.databases.base import Database

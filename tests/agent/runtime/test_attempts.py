@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 
-from agent.runtime.attempts import best_attempt, chosen, doubts, passes, sure
-from agent.runtime.plans import MAX_TASKS, PlanInvalid, in_running_order, single_task_plan
+from agent.runtime.attempts import best_attempt, chosen, doubts, passes, sure, verdict
 from agent.runtime.probability import STATED_DOUBT
-from agent.runtime.verdict import verdict
-from agent.state import Analysis, EvalReport, Evidence, QueryPlan, QueryResult, QueryTask
+from agent.state import (
+    MAX_TASKS,
+    Analysis,
+    EvalReport,
+    Evidence,
+    PlanInvalid,
+    QueryPlan,
+    QueryResult,
+    QueryTask,
+    in_running_order,
+    single_task_plan,
+)
 from tests.pairs import rows
 
 

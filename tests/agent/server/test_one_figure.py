@@ -14,7 +14,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from agent.runtime.verdict import in_ten
+from agent.runtime.attempts import in_ten
 from eval.scoring import EVEN_ODDS
 from eval.tasks.demos import demo_path
 from tests import commands

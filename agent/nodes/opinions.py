@@ -1,25 +1,26 @@
-"""The judge's relevance of a result. An opinion that repeats the prompt, gives no reason, or is the same for every
-query does not count.
+"""What the model says of a result: its relevance as a judge, and a review that accepts the result or revises its query.
 
-In: a case that ran, and the run's context. Out: a `Relevance`, neutral where there is none, with the reason. What a
-model said before is kept with the model object, for `REMEMBERED` opinions.
+In: a case or an attempt that ran, and the run's context. Out: a `Relevance`, neutral with the reason where there is
+none; a `Review`, or None where it cannot be had. A judge's opinion that repeats the prompt, gives no reason, or is the
+same for every query does not count: the last `REMEMBERED` ones are kept with the model object.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections import deque
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from agent.knowledge.privacy import for_feedback, privacy_of
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.models.distrust import flaw
-from agent.models.protocol import Judgement, JudgeRequest, Model, ModelError
+from agent.models.distrust import flaw, folded
+from agent.models.protocol import Judgement, JudgeRequest, Model, ModelError, Review, ReviewRequest, Verifying
+from agent.runtime.attempts import likelihood, objections
 from agent.runtime.context import RunContext
 from agent.runtime.probability import SETTLED
-from agent.state import QueryTask, Relevance
+from agent.state import QueryResult, QueryTask, Relevance
 from eval.scoring import Case, Observation, score
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
 REMEMBERED = 12
 SAME = 4
 """Different queries of different questions with one opinion, word for word, from which it is a constant."""
-_WORD = re.compile(r"[^\W_]+")
+_DOUBTS = 4
+"""Sentences against a query that the model is told at most."""
 _Opinion = tuple[str, float]
 _said: WeakKeyDictionary[Model, deque[tuple[_Opinion, str, str]]] = WeakKeyDictionary()
 """By model: its opinions, each with the question and the query."""
@@ -66,10 +68,9 @@ async def judged_relevance(
         async with asyncio.timeout(context.seconds_left):
             judgement = await context.model.judge(request)
     except (ModelError, TimeoutError) as error:
-        why = str(error) or "the time for this question ran out"
+        why = context.spend_failed(error)
         log.warning("The result was not judged: %s", why)
         context.trouble(f"the result was not judged: {why}")
-        context.spend_failed(error)
         return _neutral("the model gave no usable opinion")
     context.spend(judgement.usage)
     if why := why_it_does_not_count(judgement, request, context.model):
@@ -79,12 +80,12 @@ async def judged_relevance(
 
 def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Model) -> str:
     """Empty where the opinion counts. The opinion is remembered."""
-    reason = _folded(judgement.reasoning)
+    reason = folded(judgement.reasoning)
     if len(reason.split()) < 2:
         return "it gives no reason"
     if why := flaw(judgement.reasoning):
         return why
-    if reason in (_folded(request.question), _folded(request.sql)):
+    if reason in (folded(request.question), folded(request.sql)):
         return "it repeats what was asked"
     known = _said.setdefault(model, deque(maxlen=REMEMBERED))
     opinion = reason, judgement.score
@@ -93,5 +94,49 @@ def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Mo
     return "it is the same for every query" if len(others) >= SAME - 1 else ""
 
 
-def _folded(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+def may_be_reviewed(result: QueryResult) -> bool:
+    """It ran, and nothing forbids it; what failed is for the retry handler."""
+    return result.status == "success" and not (result.eval_report and result.eval_report.vetoes)
+
+
+async def review(
+    question: str, task: QueryTask, result: QueryResult, schema_context: str, context: RunContext, round_: int = 0
+) -> Review | None:
+    """The model's opinion of a result that it may see. None where the model knows no reviews, may see no rows, is
+    away or sends nothing usable: the result then stays as it is."""
+    model = context.model
+    privacy = privacy_of(model)
+    if privacy == "schema" or not isinstance(model, Verifying):
+        return None
+    schema = await context.schema()
+    seen = for_feedback(result, privacy, schema, question)
+    request = ReviewRequest(
+        question=question,
+        task=task,
+        dialect=schema.dialect,
+        schema_context=schema_context,
+        schema=schema,
+        sql=result.sql,
+        columns=tuple(result.columns),
+        preview=tuple(tuple(row) for row in result.data[:PREVIEW_ROWS]),
+        rows_returned=result.rows_returned,
+        doubts=tuple(objections(seen)[:_DOUBTS]),
+        round=round_,
+        instructions=context.memory.instructions if context.memory else "",
+    )
+    try:
+        async with asyncio.timeout(context.seconds_left):
+            review = await model.review(request)
+    except (ModelError, TimeoutError) as error:
+        log.warning("The result was not reviewed: %s", str(error) or type(error).__name__)
+        return None
+    context.spend(review.usage)
+    return review
+
+
+def stands(after: QueryResult, before: QueryResult) -> bool:
+    """Whether a revised query takes the place of the one before, never because of the model's word alone: it ran,
+    nothing forbids it, it does not return nothing where there was something, and it is no less probable."""
+    if not may_be_reviewed(after) or (before.rows_returned and not after.rows_returned):
+        return False
+    return likelihood(after) >= likelihood(before)
