@@ -19,8 +19,7 @@ from agent.parser.doubts import DOUBTS, NEVER_SURE
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Item
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import Item, LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.word_lists import word_list
 from agent.runtime.probability import DOUBTFUL

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
 from agent.parser.persons import birth_columns
-from agent.parser.phrases import participle
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import Item, LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import participle, word_list
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 

@@ -17,8 +17,7 @@ from agent.parser.coverage import names_in
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Mention
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import LinkedQuestion, Mention
 from agent.parser.state import Draft
 from agent.runtime.probability import DOUBTFUL
 from eval.language.inflection import light_stem

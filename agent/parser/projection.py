@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import conditions, self_references, time_conditions
+from agent.parser import conditions, time_conditions
 from agent.parser.interpretation import Expression, Function
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
@@ -34,7 +34,7 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         else:
             yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
-    finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
+    finding = (conditions.superior(q, c, i) if c.in_head else None) or conditions.refers_to_named(q, i)
     if finding is not None:
         yield finding
         return
@@ -116,7 +116,7 @@ def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
 def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """What the mention is for if another row, a verb or the adjacent column uses it up; None if it says something of
     its own."""
-    if c.in_head and (other := self_references.referred(q, c, i)) is not None:
+    if c.in_head and (other := conditions.referred(q, c, i)) is not None:
         return other
     if c.in_head and _only_context(q, c, i):
         return Finding((i,), doubts=("column_context",))

@@ -14,22 +14,20 @@ from agent.parser import (
     comparisons,
     conditions,
     finalization,
-    numbers,
+    literals,
     order_by,
     periods,
     projection,
-    qualifiers,
-    stored_values,
+    stored_states,
     superlatives,
     tables,
     time_conditions,
 )
 from agent.parser.conditions import stock
-from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, Finding, Findings
 from agent.parser.time_conditions import period
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import participle, word_list
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_list("show")
@@ -72,10 +70,10 @@ def _findings(q: LinkedQuestion, c: Context, i: int) -> Findings:
 
 
 _RULES: dict[str, Callable[[LinkedQuestion, Context, int], Finding]] = {
-    "value": stored_values.value,
-    "literal": stored_values.literal,
-    "number": numbers.number,
-    "qualifier": qualifiers.qualifier,
+    "value": literals.value,
+    "literal": literals.literal,
+    "number": literals.number,
+    "qualifier": stored_states.qualifier,
 }
 
 
@@ -330,7 +328,7 @@ _SIGNALS: dict[str, _Rule] = {
     "stock": lambda q, c, _, argument: stock(q, c, argument == "out"),
     "count": _count,
     "agg": _aggregate,
-    "like": lambda q, c, i, _: stored_values.pattern(q, c, i),
+    "like": lambda q, c, i, _: literals.pattern(q, c, i),
     "period": lambda q, c, i, _: period(q, c, i) or Finding(doubts=("period_open",)),
     "group": lambda *_: Finding(changes={"grouping": True}),
     "distinct": lambda *_: Finding(changes={"distinct": True}),

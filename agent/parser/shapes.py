@@ -13,9 +13,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.date_arithmetic import months_later
 from agent.parser.group_by import compared
 from agent.parser.interpretation import Condition, Expression, Query, Shape
+from agent.parser.periods import months_later
 from eval.schema import Dialect
 
 GROWTH = "growth_percent"

@@ -13,8 +13,7 @@ from dataclasses import replace
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import TableWord, Vocabulary
 from agent.parser.joins import JoinGraph, columns_of_own_rows
-from agent.parser.mentions import Item
-from agent.parser.question import ALMOST, LinkedQuestion
+from agent.parser.question import ALMOST, Item, LinkedQuestion
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token

@@ -15,10 +15,9 @@ from sqlglot import exp
 from agent.knowledge.stored_dates import UNIX, UNIX_MS
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
-from agent.parser.date_functions import DateFunctions
-from agent.parser.figure_functions import as_number
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinGraph, JoinPlan
+from agent.parser.sql_functions import DateFunctions, as_number
 from agent.parser.sql_names import RESERVED, Names, identifier, name_columns, result_names
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect

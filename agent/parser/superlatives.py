@@ -11,9 +11,9 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
 from agent.parser.order_by import Rank, by_column, by_context, by_counted_column, by_measure, order_terms, rows_ranked
-from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
+from agent.parser.word_lists import Keyword
 from eval.language.lexicon import adjectives, word_set
 
 _PLACES = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}

@@ -10,9 +10,9 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import measures, projection
 from agent.parser.interpretation import Expression
-from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
+from agent.parser.word_lists import participle
 from eval.language.lexicon import word_set
 
 _EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
