@@ -19,7 +19,7 @@ from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
 from agent.parser.joins import JoinGraph
 from agent.parser.periods import before
 from agent.parser.sql_builder import TreeBuilder
-from agent.parser.sql_names import identifier, table_named
+from agent.parser.sql_parts import identifier, table_named
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Column, Table

@@ -17,8 +17,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinGraph, JoinPlan
-from agent.parser.sql_functions import DateFunctions, as_number
-from agent.parser.sql_names import RESERVED, Names, identifier, name_columns, result_names
+from agent.parser.sql_parts import RESERVED, DateFunctions, Names, as_number, identifier, name_columns, result_names
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql import render

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.periods import days_later, period_at
-from agent.parser.sql_functions import DateFunctions, as_number
+from agent.parser.sql_parts import DateFunctions, as_number
 from agent.statements.resolved import words_of
 from eval.databases.base import Database
 from eval.errors import InputError
