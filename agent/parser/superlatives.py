@@ -10,7 +10,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
-from agent.parser.order_by import Rank, by_column, by_context, by_counted_column, by_measure, order_terms, rows_ranked
+from agent.parser.order_by import Rank, by_column, order_terms, rows_ranked
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.word_lists import Keyword
@@ -215,18 +215,49 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
         yield Finding((j,))  # `the most lent title`: what happened on the day, and no greatest day
         yield from _most_common(q, c, j, rank)
     elif kind == "column" and counting:
-        yield by_counted_column(c, j, rank)
+        yield _by_counted_column(c, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:
         yield Finding((j,), shown=(Expression(column=c.column_of(j).key),))
         yield from _rank_later(q, c, j, rank)
     elif kind == "column":
         yield by_column(q, c, i, j, rank, function, alone)
     elif kind == "measure":
-        yield by_measure(q, c, j, rank, function)
+        yield _by_measure(q, c, j, rank, function)
     elif rank.explicit:
         yield from _rank_later(q, c, j - 1, rank)
     else:
-        yield by_context(c, i, rank, kind)
+        yield _by_context(c, i, rank, kind)
+
+
+def _by_counted_column(c: Context, j: int, rank: Rank) -> Finding:
+    column = c.column_of(j)
+    if column.role == "number":
+        return rows_ranked(Expression(column=column.key), rank, j)
+    return rows_ranked(Expression("count", column=column.key, table=column.table), rank, j)
+
+
+def _by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
+    mention = q.mention(j)
+    amount = measure(q, c.entities, mention.measure)
+    if amount is None:
+        return Finding(doubts=("superlative_open",))
+    return rows_ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
+
+
+def _by_context(c: Context, i: int, rank: Rank, kind: str) -> Finding:
+    """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
+    limit = c.query.limit or rank.limit
+    if c.verb_measure is not None:
+        amount = Expression("sum", c.verb_measure.column, factor=c.verb_measure.factor)
+        return replace(rows_ranked(amount, rank), limit=limit)
+    if c.last_column is not None and i - c.last_column[0] <= 3 and c.last_column[1].role == "number":
+        named = c.last_column[1].key
+        hidden = [e for e in c.query.select if e.column == named]
+        ranked = rows_ranked(Expression(column=named), rank)
+        return replace(ranked, hidden=hidden, limit=limit, settled=("column_unused",))
+    if kind in ("", "sign", "word", "keyword"):
+        return replace(rows_ranked(Expression("count"), rank), doubts=("superlative_open",))
+    return Finding()
 
 
 def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tuple[int, bool, Function, Finding]:
