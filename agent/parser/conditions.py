@@ -7,13 +7,15 @@ other rows of their own table (`manager_id`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import takewhile
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import Clause, Condition, Expression, Operator, Query
+from agent.parser.interpretation import Condition, Expression, Operator, Query
+from agent.parser.joins import Edge
 from agent.parser.measures import measure
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import LinkedQuestion, Mention
 from agent.parser.state import Context, Finding
 from agent.parser.stored_states import says
 from agent.parser.word_lists import participle, word_list
@@ -232,11 +234,10 @@ def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     mention = q.mention(i)
     if q.tokens[q.items[i].end - 1].lower in ("id", "ids", "key", "number", "code") or c.counting or c.functions:
         return None
-    own = (column for column, _ in mention.columns[:6] if column.table in c.entities and _refers_to_own(q, column))
-    column = next(own, None)
-    if column is None:
+    key = _own_key(q, mention, c.entities)
+    if key is None:
         return None
-    named = q.named_by(column.table)
+    named = q.named_by(key.left)
     between = q.items[c.last_column[0] + 1 : i] if c.last_column is not None else []
     whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
 
@@ -245,14 +246,17 @@ def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
     names = list(takewhile(is_name, reversed(c.query.select)))
     first = named if len(names) == len(c.query.select) else ()
-    others = [replace(e, via=column.name) for e in named]
+    others = [replace(e, via=key.left_columns[0]) for e in named]
     used = [k for k in (i + 1, i + 2) if k < len(q.items) and q.items[k].lower in ("'s", "name", "names")]
     return Finding((*used, i), hidden=names, shown=(*first, *others))
 
 
-def _refers_to_own(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """Whether the column refers to other rows of its own table."""
-    return any(e.left == e.right and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
+def _own_key(q: LinkedQuestion, mention: Mention, tables: Collection[str] | None = None) -> Edge | None:
+    """The first key among the columns of a mention by which rows, of any table or of these, refer to other rows of
+    their own table."""
+    columns = (column for column, _ in mention.columns[:6] if tables is None or column.table in tables)
+    edges = ((e, column.name) for column in columns for e in q.graph.edges(column.table))
+    return next((e for e, name in edges if e.left == e.right and e.left_columns == (name,)), None)
 
 
 def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -263,11 +267,10 @@ def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
     if mention is None or not who or not (of or last):
         return None
-    for column, _ in mention.columns[:6]:
-        if _refers_to_own(q, column):
-            named = tuple(replace(e, via=column.name) for e in q.named_by(column.table))
-            return Finding((i,), (column.table,), named)
-    return None
+    key = _own_key(q, mention)
+    if key is None:
+        return None
+    return Finding((i,), (key.left,), tuple(replace(e, via=key.left_columns[0]) for e in q.named_by(key.left)))
 
 
 def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
@@ -277,45 +280,42 @@ def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
     following = q.next_mention(after[0] - 1) if after else None
     if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
         return None
-    for column, _ in mention.columns[:6]:
-        tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
-        if not tied:
-            continue
-        where: list[Clause] = []
-        at = following
-        while q.sort(at) == "value":
-            named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
-            stored = q.items[at].mention
-            hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
-            if not hits:
-                break
-            names_in_use = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
-            hit = next((h for h in hits if (h.table, h.column) not in names_in_use), hits[0])
-            where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
-            at += 1
-        if not where:
-            return None
-        key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
-        refers = Condition(Expression(column=column.key), "=", (), against=key)
-        return Finding((*range(following, at), i), (column.table,), conditions=(refers,))
-    return None
+    key = _own_key(q, mention)
+    if key is None:
+        return None
+    names = {c.key for c in q.vocabulary.by_table[key.left] if c.role == "name"}
+    where: list[Condition] = []
+    at = following
+    while q.sort(at) == "value":
+        stored = q.items[at].mention
+        hits = [h for h in stored.values if (h.table, h.column) in names] if stored is not None else []
+        if not hits:
+            break
+        names_in_use = {c.left.column for c in where}
+        hit = next((h for h in hits if (h.table, h.column) not in names_in_use), hits[0])
+        where.append(Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)))
+        at += 1
+    if not where:
+        return None
+    named = Query(select=[Expression(column=(key.left, key.right_columns[0]))], where=[(c,) for c in where])
+    refers = Condition(Expression(column=(key.left, key.left_columns[0])), "=", (), against=named)
+    return Finding((*range(following, at), i), (key.left,), conditions=(refers,))
 
 
-_THEIR = word_set("their his her its own the")
+_THEIR = word_set("their his her its own")
 _SIGNS: dict[str, Operator] = {"after": ">", "before": "<"}
 
 
 def against_reference(q: LinkedQuestion, j: int, operator: str, left: Expression | None) -> Finding | None:
     """`earn more than their manager`: a column is compared with the same column of the row referred to."""
     mention = q.items[j].mention
-    if mention is None or left is None or left.column is None or q.items[j - 1].lower not in _THEIR - {"the"}:
+    if mention is None or left is None or left.column is None or q.items[j - 1].lower not in _THEIR:
         return None
     sign = _SIGNS.get(operator, operator)
     if sign not in (">", "<", ">=", "<=", "=", "<>"):
         return None
-    for column, _ in mention.columns[:6]:
-        if column.table == left.column[0] and _refers_to_own(q, column):
-            other = Expression(column=left.column, via=column.name)
-            compared = Condition(left, sign, (other,))  # type: ignore[arg-type]
-            return Finding((j,), (column.table,), conditions=(compared,))
-    return None
+    key = _own_key(q, mention, left.tables)
+    if key is None:
+        return None
+    compared = Condition(left, sign, (Expression(column=left.column, via=key.left_columns[0]),))  # type: ignore[arg-type]
+    return Finding((j,), (key.left,), conditions=(compared,))

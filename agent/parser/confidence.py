@@ -30,8 +30,6 @@ THRESHOLD = 0.45
 """Below this confidence the engine abstains. Between it and `STATED_DOUBT` an answer states how doubtful the reading
 is. docs/measurements.md has the measured precision and coverage of both thresholds."""
 
-_WEIGHTS = Path(__file__).parent / "confidence.txt"
-
 
 def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequence[JoinPlan]) -> dict[str, float]:
     """Named features of one reading."""
@@ -268,7 +266,7 @@ class Forest:
 @cache
 def forest() -> Forest:
     """The stored forest; a forest without trees if none was learned."""
-    lines = _WEIGHTS.read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("confidence.txt").read_text(encoding="utf-8").splitlines()
     return Forest(tuple(line for line in lines if not line.startswith("#")))
 
 

@@ -148,14 +148,9 @@ _ASKS = re.compile(
 )
 
 
-def asks(utterance: Utterance) -> bool:
-    """Whether the text starts as a whole question does (`can you show`, `which`)."""
-    return _ASKS.match(utterance.text) is not None
-
-
 def _asks_for_itself(utterance: Utterance) -> bool:
     """`what is the price of tea?`: a whole question, which asks for a column of its own and names the row or value."""
-    if not asks(utterance) or not (utterance.columns() or utterance.measures()):
+    if not _ASKS.match(utterance.text) or not (utterance.columns() or utterance.measures()):
         return False
     if re.match(r"(?:and|what about|how about)\b", utterance.text, re.IGNORECASE):
         return False
@@ -308,7 +303,7 @@ _DENIED = re.compile(
 
 def _swapped(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`what about Canada?`, `only 2024`, `in March 2025?`: another value or period, or an additional condition."""
-    if asks(utterance) and len(utterance.tokens) > _SHORT:
+    if _ASKS.match(utterance.text) and len(utterance.tokens) > _SHORT:
         return None
     one_word = len(utterance.items) == 1 and before.with_value(utterance, utterance.text)
     if one_word:

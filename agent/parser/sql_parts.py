@@ -31,12 +31,12 @@ _CALENDAR = word_set("year quarter month week day")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
-def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserved: frozenset[str]) -> exp.Select:
+def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary) -> exp.Select:
     """Name the computed columns of the outermost select, and those that two tables both have."""
     if (query.shape is not None and query.shape.kind in _NAMED_BY_SHAPE) or query.within:
         return tree
     names: list[tuple[exp.Expression, str]] = []
-    for shown, name in zip(list(tree.expressions), result_names(tree, query, vocabulary, reserved), strict=False):
+    for shown, name in zip(list(tree.expressions), result_names(tree, query, vocabulary), strict=False):
         if name and name != shown.name:
             if not isinstance(shown, exp.Column):
                 names.append((shown.copy(), name))
@@ -50,11 +50,11 @@ def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
     return tree
 
 
-def result_names(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserved: frozenset[str]) -> list[str]:
+def result_names(tree: exp.Select, query: Query, vocabulary: Vocabulary) -> list[str]:
     """A name for each column shown: its own, or one that says what is computed, or whose it is. No name is given twice;
     "" where none is free."""
     tables = {t.name for t in every(tree, exp.Table)}
-    names_in_use = {c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())} | (reserved - _CALENDAR)
+    names_in_use = {c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())} | (RESERVED - _CALENDAR)
     names: list[str] = []
     for shown, e in zip(tree.expressions, query.select, strict=False):
         if isinstance(shown, exp.Column) and not isinstance(shown.this, exp.Star):

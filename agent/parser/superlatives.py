@@ -72,24 +72,18 @@ def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank
     used: list[int] = []
     limit, explicit = c.query.limit or 1, False
     for near in (i - 1, i + 1):
-        number = _row_count_at(q, i, near)
-        if number is not None:
-            limit, explicit = max(1, number or 1), True
-            used.append(near)
-            break
+        if q.sort(near) != "number":
+            continue
+        number, text = q.items[near].number, q.tokens[q.items[near].start].text
+        if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
+            continue  # a year
+        if near == i - 1 and near > 0 and q.sorts[near - 1] in ("column", "table"):
+            continue  # a column's value
+        limit, explicit = max(1, number), True
+        used.append(near)
+        break
     offset = _PLACES.get(q.items[i - 1].lower, 0) if i > 0 else 0
     return Rank(descending, limit, explicit, offset), [*used, *([i - 1] if offset else [])]
-
-
-def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
-    """The number at item `near`, if it is the number of rows wanted rather than a year or a column's value."""
-    if not 0 <= near < len(q.items) or q.sorts[near] != "number":
-        return None
-    number, text = q.items[near].number, q.tokens[q.items[near].start].text
-    if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
-        return None
-    valued = near == i - 1 and near > 0 and q.sorts[near - 1] in ("column", "table")
-    return None if valued else number
 
 
 def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank: Rank) -> Findings:
