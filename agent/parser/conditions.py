@@ -129,7 +129,7 @@ Target = tuple[Expression, Finding]
 def counted_or_summed(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """What the number at item j counts or sums by its words alone: `3 times`, `spent more than 100`."""
     k = _after_number(q, j)
-    if k < len(q.items) and q.items[k].lower in ("times", "time", "occasions") and c.entities:
+    if q.word(k) in ("times", "time", "occasions") and c.entities:
         # `more than 3 times`: rows of the most recently named table are counted
         repeated = [t for t in c.entities if t != (c.head_entity or c.entities[0])]
         return Expression("count", table=(repeated or c.entities)[-1]), Finding((k,))
@@ -149,7 +149,7 @@ def _after_number(q: LinkedQuestion, j: int) -> int:
 
 def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Target | None:
     """`spent more than 100`, `sold over $5,000`: the verb determines the amount that is summed."""
-    money = (k < len(q.items) and q.items[k].lower in _CURRENCIES) or "$" in q.tokens[q.items[j].start].text
+    money = q.word(k) in _CURRENCIES or "$" in q.tokens[q.items[j].start].text
     amount = c.verb_measure
     if money and amount is None and any(x.lower in _SOLD for x in q.items[max(0, i - 3) : i]):
         amount = measure(q, c.entities, "sale")
@@ -247,7 +247,7 @@ def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     names = list(takewhile(is_name, reversed(c.query.select)))
     first = named if len(names) == len(c.query.select) else ()
     others = [replace(e, via=key.left_columns[0]) for e in named]
-    used = [k for k in (i + 1, i + 2) if k < len(q.items) and q.items[k].lower in ("'s", "name", "names")]
+    used = [k for k in (i + 1, i + 2) if q.word(k) in ("'s", "name", "names")]
     return Finding((*used, i), hidden=names, shown=(*first, *others))
 
 

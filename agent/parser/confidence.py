@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.doubts import DOUBTS, NEVER_SURE
-from agent.parser.implausible import summed_repeatedly
+from agent.parser.doubts import DOUBTS, NEVER_SURE, summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.question import Item, LinkedQuestion

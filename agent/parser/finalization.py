@@ -242,10 +242,7 @@ def _count_entity(q: LinkedQuestion, r: Context) -> None:
     query, draft, entities = r.query, r.draft, r.entities
     if entities:
         table = entities[0]
-        if (
-            "table",
-            table,
-        ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
+        if ("table", table) in r.groups:  # `headcount by department`: rows, and not their groups
             described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
             table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
         query.select.append(Expression("count", table=table))

@@ -11,7 +11,6 @@ from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import Condition, Expression, Membership, Query
-from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
@@ -361,7 +360,7 @@ def _groups_amiss(query: Query, q: LinkedQuestion) -> bool:
     if query.group or query.order or query.within or query.shape is not None:
         return False
     # `customers by number of orders` read as one number: nothing is grouped or sorted by anything
-    said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and k and q.sorts[k - 1] == "table"]
+    said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and q.sort(k - 1) == "table"]
     named = (k for k in said if q.sorts[k + 1] in ("table", "column") and q.sort(k + 2) not in ("value", "literal"))
     return any(named) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
 
@@ -464,13 +463,6 @@ def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
     if not known:
         return q.vocabulary.columns[e.column].column.type.upper() == "DATE"
     return not any(_CLOCK.search(v) for v in known)
-
-
-def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
-    """The table whose amounts are added up once for each row of another (`revenue by product` from the totals of whole
-    orders); empty where there is none."""
-    summed = (e.tables[0] for e in query.expressions() if e.function == "sum" and e.tables)
-    return next((table for table in summed if plan.multiplies(table)), "")
 
 
 def asks_how_often(q: LinkedQuestion) -> bool:

@@ -25,7 +25,7 @@ from eval.language.lexicon import word_set
 def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A stored value restricts the rows to those that have it."""
     mention = q.mention(i)
-    beside = q.items[i - 1].lower if i else ""
+    beside = q.word(i - 1)
     if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
         return Finding(doubts=("value_beside_list",))
     near = c.near_tables(i)
@@ -121,10 +121,8 @@ def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
 
 def _another_pattern(q: LinkedQuestion, c: Context, i: int, text: str) -> Finding | None:
     """`starting with 'A' or 'B'`: the second text is matched like the first."""
-    last = c.sink[-1][-1] if c.sink else None
-    if i < 2 or i - 2 not in c.consumed or not q.items[i - 1].is_keyword("or", "and"):
-        return None
-    if not isinstance(last, Condition) or last.operator != "like":
+    last = _joined_to(q, c, i)
+    if last is None or last.operator != "like":
         return None
     before, shape = q.items[i - 2], str(last.values[0])
     earlier = " ".join(t.text for t in q.tokens[before.start : before.end])
@@ -134,6 +132,13 @@ def _another_pattern(q: LinkedQuestion, c: Context, i: int, text: str) -> Findin
     if q.items[i - 1].is_keyword("or") or shape != f"%{earlier}%":
         return Finding((i,), alternatives=(another,), changes={"or_next": False})
     return Finding((i,), clauses=((another,),))
+
+
+def _joined_to(q: LinkedQuestion, c: Context, i: int) -> Condition | None:
+    """The condition read from the item to which `or` or `and` joins item i."""
+    last = c.sink[-1][-1] if c.sink else None
+    joined = i - 2 in c.consumed and q.is_keyword(i - 1, "or", "and")
+    return last if joined and isinstance(last, Condition) else None
 
 
 def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:
@@ -201,7 +206,7 @@ _PARTS = word_set("first last given family middle")
 def number(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A number without a comparison: the value of the column just named, a year, or `5 or more`."""
     item = q.items[i]
-    before = q.items[i - 1].lower if i else ""
+    before = q.word(i - 1)
     if item.lower == "one" and before in ("the", "that", "which", "this", "no"):
         return Finding((i,))  # `the one`, `no one`: no number is meant
     finding = next((found for rule in _RULES if (found := rule(q, c, i)) is not None), None)
@@ -235,12 +240,10 @@ def _equal(column: ColumnWord, number: object, *used: int) -> Finding:
 
 def _another(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`department 70 or 90`: one more value of the same column."""
-    last = c.sink[-1][-1] if c.sink and i > 1 else None
-    if not isinstance(last, Condition) or last.operator != "=" or last.values != (q.items[i - 2].number,):
+    last, figure = _joined_to(q, c, i), q.items[i].number
+    if last is None or figure is None or last.operator != "=" or last.values != (q.items[i - 2].number,):
         return None
-    if not q.items[i - 1].is_keyword("or", "and") or i - 2 not in c.consumed or q.items[i].number is None:
-        return None
-    return Finding((i,), conditions=(Condition(last.left, "=", (q.items[i].number,)),))
+    return Finding((i,), conditions=(Condition(last.left, "=", (figure,)),))
 
 
 def _first_rows(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -257,7 +260,7 @@ def _before_its_column(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`with 4 doors`: the column that holds the number follows it."""
     if q.sort(i + 1) != "column":
         return None
-    fresh = c.last_column is None or (i > 0 and q.items[i - 1].is_keyword("and"))
+    fresh = c.last_column is None or q.is_keyword(i - 1, "and")
     described = q.sort(i + 2) == "table" and (c.column_of(i + 1, "number").words[-1] != "year")  # `4 cylinder cars`
     if (c.in_head or not fresh) and not described:
         return None

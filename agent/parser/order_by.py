@@ -322,7 +322,7 @@ def sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`sales by region`: an aggregate or count was requested, and a column or table follows."""
-    counted = i + 1 if i + 1 < len(q.items) and q.items[i + 1].is_keyword("count") else i
+    counted = i + 1 if q.is_keyword(i + 1, "count") else i
     following = q.next_mention(counted)
     if c.query.order or c.negated:
         return False
@@ -343,7 +343,7 @@ def groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return False
     if following is None or q.sorts[following] not in ("column", "table"):
         return calendar_word(q, i + 1) != "" and bool(
-            c.functions or c.counting or c.query.select or (i and q.sorts[i - 1] == "table")
+            c.functions or c.counting or c.query.select or q.sort(i - 1) == "table"
         )
     if following + 1 < len(q.items) and (
         q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")

@@ -95,11 +95,11 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     last = q.tokens[item.end - 1]
     if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
         return False
-    if i > 0 and q.items[i - 1].lower in _DOERS:  # `how many people did we hire`
+    if q.word(i - 1) in _DOERS:  # `how many people did we hire`
         return True
     if last.lower.endswith("ed"):
-        ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
-        return i > 0 and q.sorts[i - 1] == "table" and not ranked
+        ranked = q.is_keyword(i + 1, "sup", "sup_adj", "order")
+        return q.sort(i - 1) == "table" and not ranked
     return q.plural(i)
 
 
@@ -209,7 +209,7 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
         x = q.items[k]
         if x.lower in _OPENERS or x.is_keyword("distinct"):
             continue
-        return not (x.lower in _PREPOSITIONS and k > 0 and q.sorts[k - 1] in ("column",))
+        return not (x.lower in _PREPOSITIONS and q.sort(k - 1) in ("column",))
     return True
 
 

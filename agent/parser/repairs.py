@@ -146,7 +146,7 @@ def _named_kinds(query: Query, q: LinkedQuestion) -> None:
     if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct or query.limit is not None:
         return
     tokens = q.tokens[q.items[first].start : q.items[first].end]
-    follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""
+    follows = q.word(first + 1)
     if any(t.capital for t in tokens) or not tokens[-1].lower.endswith("s") or follows not in _WITH:
         return
     tables = {e.column[0] if e.column and not e.function else "" for e in query.select}

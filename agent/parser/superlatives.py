@@ -77,7 +77,7 @@ def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank
         number, text = q.items[near].number, q.tokens[q.items[near].start].text
         if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
             continue  # a year
-        if near == i - 1 and near > 0 and q.sorts[near - 1] in ("column", "table"):
+        if near == i - 1 and q.sort(near - 1) in ("column", "table"):
             continue  # a column's value
         limit, explicit = max(1, number), True
         used.append(near)
@@ -128,7 +128,7 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         yield Finding(doubts=("adjective_without_column",))
         return
     column, sign = property_column
-    unit = q.items[i + 1].lower if i + 1 < len(q.items) else ""
+    unit = q.word(i + 1)
     if unit in ("month", "year", "quarter", "weekday") and c.in_head and not c.query.select:
         dated = [x for x in q.vocabulary.by_table[column.table] if x.role == "date"]
         if len(dated) == 1:
@@ -197,7 +197,7 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
     alone = not c.entities
     j, counting, function, before = _ranked_thing(q, c, i, counting)
     yield before
-    kind = q.sorts[j] if j < len(q.items) else ""
+    kind = q.sort(j)
     if c.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
         yield Finding(changes={"functions": [*c.functions, "max" if rank.descending else "min"]})
         return

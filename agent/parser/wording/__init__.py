@@ -24,17 +24,18 @@ __all__ = ["Known", "Wording", "worded"]
 
 _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
-    phrasings.largest_number, phrasings.courtesy, phrasings.not_a_single, phrasings.rows_of_file,
+    phrasings.largest_number, phrasings.courtesy.reworded, phrasings.not_a_single, phrasings.rows_of_file,
     phrasings.last_rows, phrasings.still_out,
-    computations.every_period, phrasings.person_names, phrasings.short_name, phrasings.set_phrases, phrasings.currency,
+    computations.every_period, phrasings.person_names, phrasings.short_name, phrasings.slang.reworded,
+    phrasings.currency,
     phrasings.listed_with, phrasings.in_stock, durations.duration, phrasings.never, phrasings.how_often,
     phrasings.acquired, phrasings.spent, phrasings.best,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
     computations.compared_periods, computations.share, computations.ratio, computations.growth,
-    computations.change,
-    computations.order_value, computations.average_per, computations.median, computations.busiest_time,
+    computations.change, computations.order_value, computations.average_per, computations.median,
+    computations.busiest_time,
 )  # fmt: skip
 """The first that applies is the last."""
 
@@ -49,7 +50,7 @@ def worded(text: str, known: Known) -> Wording:
             return _accounted(text, wording)
     for rule in _COMPUTED:
         if (computed := rule(wording.text, known)) is not None:
-            wording = _then(wording, replace(computed, text=phrasings.plain(computed.text)))
+            wording = _then(wording, replace(computed, text=phrasings.slang(computed.text)))
             break
     if wording.shape is None:
         wording = _then(wording, computations.compare(wording.text, known))

@@ -13,13 +13,10 @@ from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, repla
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 
-_PLAIN = replacements("courtesy")
-
-
-def courtesy(text: str, _: Known) -> Wording | None:
-    """`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
-    new = _PLAIN(text)
-    return Wording(new) if new != text else None
+courtesy = replacements("courtesy")
+"""`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
+slang = replacements("slang")
+"""`what'd u buy, pls` and the like in full words, in place of slang, contractions and abbreviations."""
 
 
 @rule(r"\b(?:a|one) single\b")
@@ -78,16 +75,6 @@ def listed_with(match: re.Match[str], known: Known) -> Wording | None:
         return None
     return Wording(f"{match['listed']} and their {', '.join(names[:-1])}{' and ' * (len(names) > 1)}{names[-1]}"
                    f"{match['rest'] or ''}")  # fmt: skip
-
-
-plain = replacements("slang")
-"""The text with full words in place of slang, contractions and abbreviations."""
-
-
-def set_phrases(text: str, _: Known) -> Wording | None:
-    """`what'd u buy, pls` and the like, in full words."""
-    new = plain(text)
-    return Wording(new) if new != text else None
 
 
 _NAMES = {"surname": "last name", "family name": "last name", "forename": "first name", "given name": "first name"}
