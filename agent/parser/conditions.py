@@ -262,7 +262,7 @@ def _own_key(q: LinkedQuestion, mention: Mention, tables: Collection[str] | None
 def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`who is the boss of Ada Lovelace`, `who does Ada Lovelace report to`: the row that the named row refers to."""
     mention, following = q.items[i].mention, q.next_mention(i)
-    who = q.tokens[0].lower in ("who", "whom") and not c.query.select and not c.counting
+    who = q.words[0] in ("who", "whom") and not c.query.select and not c.counting
     of = following is not None and q.sorts[following] == "value" and q.items[i + 1].lower == "of"
     last = following is None and any(t.lower in ("do", "does", "did") for t in q.tokens[1:2])
     if mention is None or not who or not (of or last):

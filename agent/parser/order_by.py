@@ -79,7 +79,7 @@ def by_column(
 
 def of_all(q: LinkedQuestion) -> bool:
     """Whether all rows of a thing count together, not `in a single day`, `at once`."""
-    return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
+    return {"any", "one", "single", "once"}.isdisjoint(q.words)
 
 
 _PLACED = word_set("rank ranking position place standing order")
@@ -312,7 +312,7 @@ def sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     cut = c.query.limit is not None and not c.query.order and not ranked
     plain = not (c.functions or c.counting or c.query.aggregates())
     mention = q.items[following].mention if following is not None else None
-    if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
+    if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.words[0] in _LIST:
         column = mention.columns[0][0]  # `list staff by salary`
         cut = column.is_figure and not column.foreign
     if not plain or following is None or q.sorts[following] != "column":

@@ -69,7 +69,7 @@ def _in_head(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite
     """A column named in the head is shown, unless its words say something about the rows."""
     plain = not (c.counting or c.functions)
     # `Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip
-    said = q.items[i].lower.endswith("ed") and q.tokens[0].lower != "when" and i > 0
+    said = q.items[i].lower.endswith("ed") and q.words[0] != "when" and i > 0
     named = said and (q.sorts[i - 1] in ("table", "column", "value") or q.word(i - 1) in ("was", "were", "been"))
     only_verb = named and q.mention(i).columns[0][1] < 0.9 and (c.entities or c.query.select)
     if plain and (only_verb or (c.query.select and not _coordinated(q, i))):
@@ -93,7 +93,7 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     """`bookings`, `stays booked`: the words name what happened, and the column when it did."""
     item = q.items[i]
     last = q.tokens[item.end - 1]
-    if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
+    if q.words[0] == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
         return False
     if q.word(i - 1) in _DOERS:  # `how many people did we hire`
         return True

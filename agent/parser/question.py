@@ -250,6 +250,14 @@ class LinkedQuestion:
     doubts: tuple[str, ...] = ()
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All tokens in small letters."""
+        return tuple(token.lower for token in self.tokens)
+
+    def begins(self, *words: str) -> bool:
+        return self.words[: len(words)] == words
+
+    @cached_property
     def named(self) -> tuple[str, ...]:
         """The tables that the question names, in order."""
         return tuple(self.tables[i] for i, sort in enumerate(self.sorts) if sort == "table")

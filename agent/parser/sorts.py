@@ -165,7 +165,7 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:
     """`completed orders`: a stored state of the rows, beside the date on which they reached it."""
     mention = q.items[i].mention
-    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.tokens[0].lower == "when":
+    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.words[0] == "when":
         return False
     after = q.items[i + 1] if i + 1 < len(q.items) else None
     before_rows = after is not None and after.mention is not None and bool(after.mention.tables)
