@@ -11,9 +11,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import periods, persons, self_references, units
-from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
-from agent.parser.conditions import target_column
+from agent.parser import conditions, periods, persons, units
+from agent.parser.conditions import FLIPPED, counted_or_summed, named_target, target_column
 from agent.parser.interpretation import OPPOSITE, ColumnKey, Condition, Expression, Function, Operator, Query
 from agent.parser.measures import amount_column, property_of
 from agent.parser.persons import called_person
@@ -92,7 +91,7 @@ def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
             yield Finding((j, j + 1))
             continue
         left = target or (Expression(column=named_before.key) if named_before is not None else None)
-        if sort == "column" and (other := self_references.against_reference(q, j, operator, left)) is not None:
+        if sort == "column" and (other := conditions.against_reference(q, j, operator, left)) is not None:
             yield other
         elif sort in ("table", "column", "measure"):
             yield _against_named(q, c, j, operator, named_before)

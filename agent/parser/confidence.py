@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.doubts import DOUBTS, NEVER_SURE
-from agent.parser.implausible import summed_repeatedly
+from agent.parser.doubts import DOUBTS, NEVER_SURE, summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Item
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import Item, LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.word_lists import word_list
 from agent.runtime.probability import DOUBTFUL
@@ -30,8 +28,6 @@ from eval.language.tokens import Token
 THRESHOLD = 0.45
 """Below this confidence the engine abstains. Between it and `STATED_DOUBT` an answer states how doubtful the reading
 is. docs/measurements.md has the measured precision and coverage of both thresholds."""
-
-_WEIGHTS = Path(__file__).parent / "confidence.txt"
 
 
 def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequence[JoinPlan]) -> dict[str, float]:
@@ -269,7 +265,7 @@ class Forest:
 @cache
 def forest() -> Forest:
     """The stored forest; a forest without trees if none was learned."""
-    lines = _WEIGHTS.read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("confidence.txt").read_text(encoding="utf-8").splitlines()
     return Forest(tuple(line for line in lines if not line.startswith("#")))
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.interpretation import ColumnKey, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
 from agent.parser.persons import birth_columns
-from agent.parser.phrases import participle
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import Item, LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import participle, word_list
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -146,7 +144,7 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
         return False
     after = q.items[at + 2 : at + 3]
     stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
-    if stranded and at and q.items[at - 1].lower in ("still", "yet", "already"):
+    if stranded and q.word(at - 1) in ("still", "yet", "already"):
         return False  # `are still going`: a state of the rows
     on_days = any(_day(x) for x in q.items[at + 2 : at + 4])
     if stranded and not on_days and not (after and after[0].kind in ("mention", "literal", "number")):
@@ -228,35 +226,24 @@ def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
     """The tables and columns of a query and of its subqueries."""
     tables: set[str] = set(query.tables)
     columns: set[ColumnKey] = set()
-
-    def take(e: Expression) -> None:
-        tables.update(e.tables)
-        columns.update(c for c in (e.column, e.factor) if c is not None)
-
-    def walk(q: Query) -> None:
-        tables.update(q.tables)
-        for e in (*q.select, *q.group, *q.within, *q.ordered_by()):
-            take(e)
-        for part in (*(c for clause in (*q.where, *q.base) for c in clause), *q.having):
-            condition(part)
-        if q.intersect is not None:
-            walk(q.intersect)
-
-    def condition(part: Condition | Membership) -> None:
+    expressions = [*query.select, *query.group, *query.within, *query.ordered_by()]
+    parts = [*(part for clause in (*query.where, *query.base) for part in clause), *query.having]
+    subqueries = [query.intersect]
+    while parts:
+        part = parts.pop()
         if isinstance(part, Membership):
             tables.update((part.of, part.table))
-            for clause in part.where:
-                for inner in clause:
-                    condition(inner)
-            return
-        take(part.left)
-        for value in part.values:
-            if isinstance(value, Expression):
-                take(value)
-        if part.against is not None:
-            walk(part.against)
-
-    walk(query)
+            parts.extend(inner for clause in part.where for inner in clause)
+        else:
+            expressions.extend((part.left, *(value for value in part.values if isinstance(value, Expression))))
+            subqueries.append(part.against)
+    for e in expressions:
+        tables.update(e.tables)
+        columns.update(c for c in (e.column, e.factor) if c is not None)
+    for subquery in filter(None, subqueries):
+        inner_tables, inner_columns = names_in(subquery)
+        tables |= inner_tables
+        columns |= inner_columns
     return tables, columns
 
 

@@ -15,10 +15,9 @@ from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import PlanRequest
 from agent.parser.abstention import spoken
 from agent.parser.assumed_values import assumed_values
-from agent.parser.ellipsis import points_back
 from agent.parser.engine import Reading, read
 from agent.parser.follow_up import Turn as EarlierTurn
-from agent.parser.follow_up import restate
+from agent.parser.follow_up import points_back, restate
 from agent.parser.measures import AVERAGED
 from agent.parser.utterance import Utterance
 from agent.state import Clarification, Clarified, Turn

@@ -40,7 +40,7 @@ class ColumnChoice:
 def near_tables(q: LinkedQuestion, i: int, entities: Sequence[str], shown: Sequence[Expression]) -> dict[str, float]:
     """Tables named around item i, with the scores for their nearness."""
     near = dict.fromkeys(q.named, 0.15)
-    if i > 0 and q.sorts[i - 1] == "table":
+    if q.sort(i - 1) == "table":
         near[q.table_of(i - 1)] = 0.4
     if i > 1 and q.items[i - 1].lower == "'s" and q.sorts[i - 2] == "table":
         near[q.table_of(i - 2)] = 0.4

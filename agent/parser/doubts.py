@@ -14,11 +14,9 @@ from typing import NamedTuple
 from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser.abstention import least_certain
 from agent.parser.coverage import names_in
-from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Query
 from agent.parser.joins import JoinPlan
-from agent.parser.mentions import Mention
-from agent.parser.question import LinkedQuestion
+from agent.parser.question import LinkedQuestion, Mention
 from agent.parser.state import Draft
 from agent.runtime.probability import DOUBTFUL
 from eval.language.inflection import light_stem
@@ -159,6 +157,13 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
     if not meaning or _is_name(word, meaning):
         return "the words are clear, how they belong together is not; compare what is shown with what you mean"
     return f"“{word}” is taken as {meaning}; ask with the name that you mean if not"
+
+
+def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
+    """The table whose amounts are added up once for each row of another (`revenue by product` from the totals of whole
+    orders); empty where there is none."""
+    summed = (e.tables[0] for e in query.expressions() if e.function == "sum" and e.tables)
+    return next((table for table in summed if plan.multiplies(table)), "")
 
 
 def _is_name(said: str, name: str) -> bool:

@@ -21,17 +21,15 @@ from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, units
 from agent.parser.abstention import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
-from agent.parser.date_arithmetic import before
 from agent.parser.entities import with_entities
-from agent.parser.execution_probe import Look
+from agent.parser.execution_probe import Look, StoredRows
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
 from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
 from agent.parser.measures import less_discounts
-from agent.parser.mentions import Item
-from agent.parser.qualifiers import qualified
-from agent.parser.question import LinkedQuestion
+from agent.parser.periods import before
+from agent.parser.question import Item, LinkedQuestion
 from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
@@ -39,7 +37,7 @@ from agent.parser.shapes import fitted
 from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
-from agent.parser.stored_rows import StoredRows
+from agent.parser.stored_states import qualified
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.form import asked_form
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT

@@ -18,7 +18,7 @@ from sqlglot import exp
 from agent.knowledge.value_words import fold
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
-from agent.parser.sql_names import identifier, table_named
+from agent.parser.sql_parts import identifier, table_named
 from agent.parser.stored_states import ANSWERS, is_state
 from agent.parser.units import UNITS
 from agent.parser.word_lists import word_list

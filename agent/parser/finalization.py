@@ -35,7 +35,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
         r.join(_absent_by_verb(q, r))
     _open_function(q, r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
-    spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
+    spent, much = r.verb_measure, r.functions == ["sum"] or "much" in q.words
     if spent is not None and much and not query.select and not query.having:
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
@@ -86,8 +86,8 @@ def _only_ranks(q: LinkedQuestion, r: Context) -> bool:
     order = [e for e, _ in r.query.order]
     if not order or r.query.limit is None or r.query.select != order or order[0].function or order[0].column is None:
         return False
-    who = q.tokens[0].lower == "who"
-    if not who and (q.tokens[0].lower in _OF_A_FIGURE or not (r.head_entity or set(order[0].tables) & set(q.named))):
+    who = q.words[0] == "who"
+    if not who and (q.words[0] in _OF_A_FIGURE or not (r.head_entity or set(order[0].tables) & set(q.named))):
         return False
     ranked = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_adj", "sup_count")), len(q.items))
     before = (q.items[k].mention for k in range(ranked) if q.sorts[k] == "column")
@@ -242,10 +242,7 @@ def _count_entity(q: LinkedQuestion, r: Context) -> None:
     query, draft, entities = r.query, r.draft, r.entities
     if entities:
         table = entities[0]
-        if (
-            "table",
-            table,
-        ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
+        if ("table", table) in r.groups:  # `headcount by department`: rows, and not their groups
             described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
             table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
         query.select.append(Expression("count", table=table))
@@ -268,7 +265,7 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     entity = entity or next(reversed(guesses), "")
     only = q.vocabulary.only_wide_table
     values = any(s in ("value", "literal", "number") for s in q.sorts)
-    if not entity and only is not None and any(t.lower in _ROWS for t in q.tokens) and not values:
+    if not entity and only is not None and not _ROWS.isdisjoint(q.words) and not values:
         entity = only.name  # `show all rows` of a database with a single table
     if not entity:
         return Finding()
@@ -284,7 +281,7 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if column is not None:
         return Finding(shown=(Expression(column=column),), doubts=guessed)
     is_place = bool(set(_PLACES) & set(q.vocabulary.tables[entity].words))
-    is_open = q.tokens[0].lower == "when" or (q.tokens[0].lower == "where" and not is_place)
+    is_open = q.words[0] == "when" or (q.words[0] == "where" and not is_place)
     names = q.naming_columns(entity)
     shown = list(q.named_by(entity))
     if query.limit is not None and all(n.role == "id" for n in names):  # a key alone does not show why its row is first
@@ -309,14 +306,14 @@ _NOT_PLACES = frozenset(("email", "mail", "ip", "web"))
 
 def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | None:
     """`Where is …?` asks for a place, `When was …?` for a date: the one that rows are ranked by, or the only one."""
-    first = q.tokens[0].lower
+    first = q.words[0]
     columns = q.vocabulary.by_table[entity]
     if first == "where":
         for word in _PLACES:
             for column in columns:
                 if column.words[-1] == word and not column.foreign and not _NOT_PLACES & set(column.words):
                     return column.key
-    if first == "how" and len(q.tokens) > 1 and q.tokens[1].lower == "much":
+    if q.begins("how", "much"):
         priced = [c for c in columns if c.numeric and c.words[-1] in ("price", "cost", "fee", "fare")]
         return priced[0].key if priced else None
     if first == "when":

@@ -39,7 +39,7 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         return Finding()
     # `How many orders are in each region?` shows the number first, `orders per region` the region: after `for each`,
     # `in each` or `different` in a whole sentence people write the aggregate first in two of three queries
-    sentence = q.tokens[0].lower in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
+    sentence = q.words[0] in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
     texts = [x.lower for x in q.items if x.is_keyword("group")]
     amounts_first = sentence and bool(texts) and all(t in _AFTER for t in texts)
     _sum_for_rank(q, query, c.ranked_by)
@@ -231,7 +231,7 @@ def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
 
 def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
-    text = " ".join(t.lower for t in q.tokens)
+    text = " ".join(q.words)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
     if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
@@ -267,9 +267,8 @@ def figures_by(q: LinkedQuestion, r: Context) -> None:
     ]
     against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
     by = compared(query) if against else None
-    words = tuple(t.lower for t in q.tokens)
-    places = ((start, start + len(phrase), phrase) for phrase in _OVER_TIME for start in range(len(words)))
-    over_time = next((range(start, end) for start, end, phrase in places if words[start:end] == phrase), None)
+    places = ((start, start + len(phrase), phrase) for phrase in _OVER_TIME for start in range(len(q.words)))
+    over_time = next((range(start, end) for start, end, phrase in places if q.words[start:end] == phrase), None)
     if by is not None and by not in query.select:
         _by_group(q, r, by)
         r.draft.doubts.pop("and_read_as_or", None)

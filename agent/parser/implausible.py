@@ -11,7 +11,6 @@ from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import Condition, Expression, Membership, Query
-from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
@@ -31,13 +30,13 @@ _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 def doubted(draft: Draft, q: LinkedQuestion) -> None:
     """State the doubts of a draft in place."""
     query = draft.query
-    text, words = " ".join(t.text for t in q.tokens), [t.lower for t in q.tokens]
+    text, words = " ".join(t.text for t in q.tokens), q.words
     newest_first = any(a in _BY_AGE and b == "first" for a, b in pairwise(words))  # an order of time
     asked = [after for before, after in pairwise(words) if before == "how"]
     two_amounts = "many" in asked and "much" in asked
     parts = (*query.expressions(), *query.group, *query.restrictions())
     joined = {*query.tables, *(table for part in parts for table in part.tables)}
-    first_two, computed = tuple(words[:2]), any(e.function or e.since or e.factor for e in query.select)
+    computed = any(e.function or e.since or e.factor for e in query.select)
     shown = [q.vocabulary.columns[e.column] for e in query.select if e.column]
     shows_number = any(c.numeric for c in shown)
     names = {word for e in query.expressions() if e.column for word in q.vocabulary.columns[e.column].words}
@@ -57,7 +56,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     totals = (k for k, x in enumerate(q.items) if x.is_keyword("agg", "count") and x.lower == "total")
     mass = any(q.sort(k + 1) == "table" and not q.plural(k + 1) for k in totals)
     # `do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures
-    compares_yes_or_no = q.tokens[0].lower in _YES_OR_NO and any(
+    compares_yes_or_no = q.words[0] in _YES_OR_NO and any(
         x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
         for k, x in enumerate(q.items)
     )
@@ -65,7 +64,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("date_averaged", _averages_dates(query, q)),
         ("versions_open", any(_keeps_versions(q, t, query) for t in joined)),
         # `how many rows are there` read as a list: a number is asked for, and none is shown
-        ("number_not_shown", first_two in _NUMBER_OF and not (computed or shows_number)),
+        ("number_not_shown", words[:2] in _NUMBER_OF and not (computed or shows_number)),
         ("text_compared", _compares_text(query, q)),
         # `no-show rate` read as the ratings of those who did not come: a rate is a share
         ("rate_open", {"rate", "rates"} & set(words) and "rating" in names and "rate" not in names),
@@ -153,9 +152,8 @@ def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:
 def _lists_amounts(query: Query, q: LinkedQuestion) -> bool:
     """`how much in fees is not paid`, `total amount of cancelled orders` as the amounts one by one, where no one thing
     is named: their total may be meant."""
-    words = [t.lower for t in q.tokens]
-    totals = words[0] == "total" or words[:4] in (["what", "is", "the", "total"], ["what", "was", "the", "total"])
-    if not (totals or words[:2] == ["how", "much"]) or query.group or (query.order and not totals):
+    totals = q.begins("total") or q.begins("what", "is", "the", "total") or q.begins("what", "was", "the", "total")
+    if not (totals or q.begins("how", "much")) or query.group or (query.order and not totals):
         return False
     if any(e.function or e.part or e.factor for e in query.select) or (len(query.select) != 1 and not totals):
         return False
@@ -185,7 +183,7 @@ def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
         not (c.primary or c.foreign) and set(c.words) <= own and c.words[-1] in (*_NUMBERED, "id", "key", "no")
         for c in names.values()
     )  # by which a thing is known in all its versions
-    if len(ends) < 2 or not numbered or _VERSIONS & {t.lower for t in q.tokens}:
+    if len(ends) < 2 or not numbered or _VERSIONS.intersection(q.words):
         return False
     current = [c for name, c in names.items() if "current" in name]
     return not any(c.key in asked for c in (*ends, *current))
@@ -275,7 +273,7 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     rows = [e.table for e in query.select if e.function == "count" and e.table and not e.column]
     if said and any(table in totals or money_column(q, table) is not None for table in rows):
         return True
-    if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
+    if q.begins("how", "many") and any(_is_of_its_rows(e, q) for e in query.select):
         return True
     if any(x.is_keyword("count", "sup_count") for x in q.items):
         return False
@@ -328,8 +326,7 @@ _SPEEDS = word_set("best worst fastest slowest quickest record winning finishing
 
 def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
     """`invoices issued in May` read as the dates of issue, `number of bookings` as the number of different days."""
-    words = [t.lower for t in q.tokens]
-    taken = {k + 1 for k, word in enumerate(words) if word in _SPEEDS}  # `best time` is a duration
+    taken = {k + 1 for k, word in enumerate(q.words) if word in _SPEEDS}  # `best time` is a duration
     if any(t.lemma in TIME_WORDS and not (t.lemma == "time" and k in taken) for k, t in enumerate(q.tokens)):
         return False
     if not query.select or (query.group and query.group != query.select):
@@ -346,8 +343,7 @@ _ASKED_GROUPS = word_set("by per each every for across among and which what with
 
 def _groups_amiss(query: Query, q: LinkedQuestion) -> bool:
     """Groups that nobody asked for, or that were asked for and are not there."""
-    words = [token.lower for token in q.tokens]
-    if not _ASKED_GROUPS & set(words):
+    if _ASKED_GROUPS.isdisjoint(q.words):
         # `total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one;
         # `total amount due in may` as groups by each day on which something is due
         bounded = {c.left.column for c in query.conditions()}
@@ -355,13 +351,13 @@ def _groups_amiss(query: Query, q: LinkedQuestion) -> bool:
         if any(q.vocabulary.columns[key].is_figure or key in bounded for key in groups):
             return True
         # `how many tenants are in arrears` answered by a count for each value of a column: one number was asked for
-        counted = words[:2] == ["how", "many"] and any(e.function == "count" for e in query.select)
+        counted = q.begins("how", "many") and any(e.function == "count" for e in query.select)
         if counted and query.group and query.limit is None and query.shape is None:
             return True
     if query.group or query.order or query.within or query.shape is not None:
         return False
     # `customers by number of orders` read as one number: nothing is grouped or sorted by anything
-    said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and k and q.sorts[k - 1] == "table"]
+    said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and q.sort(k - 1) == "table"]
     named = (k for k in said if q.sorts[k + 1] in ("table", "column") and q.sort(k + 2) not in ("value", "literal"))
     return any(named) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
 
@@ -378,7 +374,7 @@ def _ranks_by_nothing(query: Query, q: LinkedQuestion) -> bool:
     rest = (query.where, query.base, query.group, query.order, query.limit, query.having)
     shown = query.select[0].column if len(query.select) == 1 and not query.select[0].function else None
     if shown is not None and not any(rest) and {*split_name(shown[1])} & _EXTREMES:
-        return not any(t.lower in _LISTED for t in q.tokens)
+        return _LISTED.isdisjoint(q.words)
     unordered = query.limit is not None and not (query.order or query.default_order or query.within)
     return unordered and query.shape is None and any(x.is_keyword("sup", "sup_adj", "sup_count") for x in q.items)
 
@@ -434,16 +430,16 @@ def _shows_what_was_named(query: Query, q: LinkedQuestion) -> bool:
         for c in clause
         if len(clause) == 1 and isinstance(c, Condition) and c.operator == "=" and not c.against
     }
-    yes_or_no = q.tokens[0].lower in _YES_OR_NO
+    yes_or_no = q.words[0] in _YES_OR_NO
     tables = {t for part in (*query.expressions(), *query.restrictions()) for t in part.tables}
-    if [t.lower for t in q.tokens[:2]] == ["what", "did"] and len(tables) == 1 and personal(q.vocabulary, *tables):
+    if q.begins("what", "did") and len(tables) == 1 and personal(q.vocabulary, *tables):
         return bool(fixed)  # `what did customer 148 buy` read as the name of that customer
     return not yes_or_no and bool(query.select) and query.intersect is None and all(e in fixed for e in query.select)
 
 
 def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     """`who runs the north depot` read as the name of the depot: neither the column nor its table is a person's."""
-    if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
+    if q.words[0] not in ("who", "whom") or query.intersect is not None:
         return False
     shown = [q.vocabulary.columns[e.column] for e in query.select if e.column and not e.function and not e.part]
     if shown and len(shown) == len(query.select) and all(c.is_figure or c.foreign for c in shown):
@@ -466,17 +462,9 @@ def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
     return not any(_CLOCK.search(v) for v in known)
 
 
-def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
-    """The table whose amounts are added up once for each row of another (`revenue by product` from the totals of whole
-    orders); empty where there is none."""
-    summed = (e.tables[0] for e in query.expressions() if e.function == "sum" and e.tables)
-    return next((table for table in summed if plan.multiplies(table)), "")
-
-
 def asks_how_often(q: LinkedQuestion) -> bool:
     """`how often`, `how many times`: events are counted, not the things that they happen to."""
-    words = [t.lower for t in q.tokens[:3]]
-    return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
+    return q.begins("how", "often") or q.begins("how", "many", "times")
 
 
 _KINDS = word_set("type kind category class group")

@@ -108,10 +108,6 @@ class Span:
     any_year: bool = False
     """A month or quarter without a year."""
 
-    @property
-    def name(self) -> str:
-        return str(self.start.year) if self.unit == "year" else f"{self.start.isoformat()}"
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -131,26 +131,23 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
     sold = {"sold", "sell", "selling"} & set(name.split())
     best: tuple[float, Expression] | None = None
 
-    def offer(score: float, table: str, expression: Expression) -> None:
-        nonlocal best
-        if anchors:
-            gap = min(q.graph.distance(table, a) for a in anchors)
-            if gap == float("inf"):
-                return
-            score -= 0.25 * gap
-        if set(name.split()) & set(q.vocabulary.tables[table].words):
-            score += 0.4
-        if sold and not _SALES & set(q.vocabulary.tables[table].words):
-            score -= 0.6
-        if q.vocabulary.tables[table].table.kind == "view":
-            score -= 0.3
-        score -= 0.5 * (name in _INCOME and bool(_NO_INCOME & set(q.vocabulary.tables[table].words)))
-        if best is None or score > best[0]:
-            best = (score, expression)
-
     for table in q.vocabulary.by_table:
+        words = set(q.vocabulary.tables[table].words)
         for score, expression in _amounts(q, table, known, sold=bool(sold)):
-            offer(score, table, expression)
+            if anchors:
+                gap = min(q.graph.distance(table, a) for a in anchors)
+                if gap == float("inf"):
+                    continue
+                score -= 0.25 * gap
+            if set(name.split()) & words:
+                score += 0.4
+            if sold and not _SALES & words:
+                score -= 0.6
+            if q.vocabulary.tables[table].table.kind == "view":
+                score -= 0.3
+            score -= 0.5 * (name in _INCOME and bool(_NO_INCOME & words))
+            if best is None or score > best[0]:
+                best = (score, expression)
     return best[1] if best else None
 
 

@@ -1,4 +1,5 @@
-"""ORDER BY: `sorted by price descending`, what a superlative ranks by, the order of a vague word (`best products`).
+"""ORDER BY: `sorted by price descending`, what a superlative ranks by, the order of a vague word (`best products`), and
+whether a `by` alone gives an order or groups.
 
 In: a reading at an ordering phrase or a superlative, or after its pass. Out: its query's order and limit, an extreme
 value to show, what was assumed.
@@ -12,9 +13,11 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.conditions import condition_follows, deed, flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import measure, property_of
+from agent.parser.periods import period_at
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
-from agent.parser.word_lists import word_list
+from agent.parser.time_conditions import calendar_word
+from agent.parser.word_lists import participle, word_list
 from eval.language.lexicon import adjectives, word_set
 
 
@@ -32,37 +35,6 @@ class Rank:
 def rows_ranked(expression: Expression, rank: Rank, *used: int) -> Finding:
     """The rows that the rank asks for, ordered by the expression."""
     return Finding(used, order=((expression, rank.descending),), limit=rank.limit, offset=rank.offset)
-
-
-def by_counted_column(c: Context, j: int, rank: Rank) -> Finding:
-    column = c.column_of(j)
-    if column.role == "number":
-        return rows_ranked(Expression(column=column.key), rank, j)
-    return rows_ranked(Expression("count", column=column.key, table=column.table), rank, j)
-
-
-def by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
-    mention = q.mention(j)
-    amount = measure(q, c.entities, mention.measure)
-    if amount is None:
-        return Finding(doubts=("superlative_open",))
-    return rows_ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
-
-
-def by_context(c: Context, i: int, rank: Rank, kind: str) -> Finding:
-    """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
-    limit = c.query.limit or rank.limit
-    if c.verb_measure is not None:
-        amount = Expression("sum", c.verb_measure.column, factor=c.verb_measure.factor)
-        return replace(rows_ranked(amount, rank), limit=limit)
-    if c.last_column is not None and i - c.last_column[0] <= 3 and c.last_column[1].role == "number":
-        named = c.last_column[1].key
-        hidden = [e for e in c.query.select if e.column == named]
-        by_column = rows_ranked(Expression(column=named), rank)
-        return replace(by_column, hidden=hidden, limit=limit, settled=("column_unused",))
-    if kind in ("", "sign", "word", "keyword"):
-        return replace(rows_ranked(Expression("count"), rank), doubts=("superlative_open",))
-    return Finding()
 
 
 _ASKING = word_set("what is are show find give list me us return tell whats what's was were get display 's")
@@ -107,7 +79,7 @@ def by_column(
 
 def of_all(q: LinkedQuestion) -> bool:
     """Whether all rows of a thing count together, not `in a single day`, `at once`."""
-    return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
+    return {"any", "one", "single", "once"}.isdisjoint(q.words)
 
 
 _PLACED = word_set("rank ranking position place standing order")
@@ -326,3 +298,114 @@ def _assumed(r: Context, k: int, column: ColumnWord, falling: bool, meaning: str
 
 def _end(falling: bool) -> str:
     return "highest" if falling else "lowest"
+
+
+_LIST = word_set("list show give display sort order")
+_DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
+"""Verbs after which `by` names the agent."""
+
+
+def sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`products by price descending`, `the first 5 products by price`: rows are sorted, not grouped."""
+    following = q.next_mention(i)
+    ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in q.items)
+    cut = c.query.limit is not None and not c.query.order and not ranked
+    plain = not (c.functions or c.counting or c.query.aggregates())
+    mention = q.items[following].mention if following is not None else None
+    if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.words[0] in _LIST:
+        column = mention.columns[0][0]  # `list staff by salary`
+        cut = column.is_figure and not column.foreign
+    if not plain or following is None or q.sorts[following] != "column":
+        return False
+    return cut or any(x.is_keyword("dir") for x in q.items[following + 1 : following + 3])
+
+
+def groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`sales by region`: an aggregate or count was requested, and a column or table follows."""
+    counted = i + 1 if q.is_keyword(i + 1, "count") else i
+    following = q.next_mention(counted)
+    if c.query.order or c.negated:
+        return False
+    if counted > i and (c.functions or c.counting or c.query.aggregates()):
+        return following is not None and stores_number(q, c, following)
+    named = following == i + 1 and q.sorts[i + 1] in ("column", "table") and i > 0
+    if named and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value")):  # `emergencies by outcome`
+        # `orders by status in 2024`: no status is 2024
+        kinds = (c.role in ("text", "name", "flag") for c, _ in q.mention(i + 1).columns[:1])
+        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or (_in_a_year(q, i + 1) and all(kinds))
+        if ends and not c.query.select and not c.functions:
+            return True
+    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
+        return True
+    before = q.word(i - 1)
+    done = before in _DONE or (before.endswith("ed") and "group" not in before)
+    if done or q.word(i + 1) in ("any", "all"):
+        return False
+    if following is None or q.sorts[following] not in ("column", "table"):
+        return calendar_word(q, i + 1) != "" and bool(
+            c.functions or c.counting or c.query.select or q.sort(i - 1) == "table"
+        )
+    if following + 1 < len(q.items) and (
+        q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")
+    ):
+        return False
+    aggregated = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
+    return bool(aggregated) and following <= i + 3
+
+
+def _counted_rows(q: LinkedQuestion, i: int) -> bool:
+    """Rows named before item i (`orders by status`, `orders in 2024 by status`), or what was done to them (`lots sold
+    by grade`, and no doer)."""
+    if q.sorts[i - 1] == "table" or (i == 3 and q.sorts[0] == "table" and _in_a_year(q, 0)):
+        return True
+    done = participle(q.items[i - 1].lower) and i > 1 and q.sorts[i - 2] == "table"
+    return done and q.sorts[i + 1] == "column" and not q.plural(i + 1) and i + 2 == len(q.items)
+
+
+def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`total weight shipped by customer`: after a sum or an average, a bare singular noun at the end names groups."""
+    ends = all(x.kind == "sign" or x.is_keyword("period") for x in q.items[i + 2 :])
+    added = any(e.function in ("sum", "avg") for e in c.query.select)
+    return added and ends and q.sorts[i + 1] in ("table", "column") and not q.plural(i + 1)
+
+
+def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`freight by country`: the only thing shown is an amount named just before item i."""
+    shown = c.query.select
+    if len(shown) != 1 or shown[0].function or not shown[0].column or q.sorts[i - 1] != "column":
+        return False
+    figure, named = q.vocabulary.columns[shown[0].column], q.sorts[i + 1]
+    amount = figure.role == "number" and not figure.foreign
+    return amount and (named == "table" or (named == "column" and not _compared(q, c.in_head, i + 1)))
+
+
+def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`price by plant`, `goals and assists by player`, `remark by yard`: what a thing has, beside its name."""
+    shown, table = c.query.select, q.tables.get(i + 1, "")
+    own = all(
+        not e.function and e.column and (e.column[0] == table or (table and q.many_of(table, e.column[0])))
+        for e in shown
+    )
+    ends = i + 2 == len(q.items) or q.items[i + 2].kind == "sign"
+    return bool(shown) and own and ends and q.sorts[i + 1] == "table" and q.sorts[i - 1] == "column"
+
+
+def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
+    """`albums by artist "X"`: the name after `by` is a condition, not a group."""
+    return condition_follows(q, in_head, i) or q.next_mention(i) == i + 1
+
+
+def _in_a_year(q: LinkedQuestion, i: int) -> bool:
+    """Whether `in 2024` follows item i."""
+    if i + 2 >= len(q.items) or q.items[i + 1].lower not in ("in", "during", "for"):
+        return False
+    named = period_at(q.tokens, q.items[i + 2].start, q.today)
+    return named is not None and named.year_only is not None
+
+
+def stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """Whether a column that holds a number of things is named at item i."""
+    if q.sorts[i] != "column":
+        return False
+    column = c.column_of(i, "number")
+    return column.is_figure and not column.foreign

@@ -7,14 +7,20 @@ interval of days, and the number of tokens used.
 from __future__ import annotations
 
 import datetime as dt
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.parser.date_arithmetic import DAYS_OF_WEEK, MONTHS, before, days_later, months_later
 from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token, tokenize
 
+_DAYS = {"day": 1, "week": 7}
+MONTHS = {"month": 1, "quarter": 3, "year": 12}
+"""How many months a unit has."""
+DAYS_OF_WEEK = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+"""By the number that statements give them."""
+_LAST_MONTH = dt.MAXYEAR * 12 + 11
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -278,3 +284,20 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
     words = f"{phrase} (from {first.isoformat()} to {days_later(end, -1).isoformat()}, counted from today)"
     year = first.year if unit == "year" and not many else None
     return Period(first, end, words, size, year_only=year, relative=True)
+
+
+def days_later(day: dt.date, days: int) -> dt.date:
+    return dt.date.fromordinal(min(max(day.toordinal() + days, 1), dt.date.max.toordinal()))
+
+
+def months_later(day: dt.date, months: int) -> dt.date:
+    """The same day of a later month, or its last day if it is shorter; a negative number leads back."""
+    year, month = divmod(min(max(day.year * 12 + day.month - 1 + months, 12), _LAST_MONTH), 12)
+    return dt.date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def before(day: dt.date, count: int, unit: str) -> dt.date:
+    """The day so many days, weeks, months, quarters or years earlier."""
+    if unit in _DAYS:
+        return days_later(day, -count * _DAYS[unit])
+    return months_later(day, -count * MONTHS[unit])

@@ -10,8 +10,8 @@ import datetime as dt
 from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.date_arithmetic import before, days_later
 from agent.parser.interpretation import Condition, Expression, Operator
+from agent.parser.periods import before, days_later
 from agent.parser.question import LinkedQuestion
 from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import conditions, self_references, time_conditions
+from agent.parser import conditions, time_conditions
 from agent.parser.interpretation import Expression, Function
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
@@ -34,7 +34,7 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         else:
             yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
-    finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
+    finding = (conditions.superior(q, c, i) if c.in_head else None) or conditions.refers_to_named(q, i)
     if finding is not None:
         yield finding
         return
@@ -69,7 +69,7 @@ def _in_head(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite
     """A column named in the head is shown, unless its words say something about the rows."""
     plain = not (c.counting or c.functions)
     # `Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip
-    said = q.items[i].lower.endswith("ed") and q.tokens[0].lower != "when" and i > 0
+    said = q.items[i].lower.endswith("ed") and q.words[0] != "when" and i > 0
     named = said and (q.sorts[i - 1] in ("table", "column", "value") or q.word(i - 1) in ("was", "were", "been"))
     only_verb = named and q.mention(i).columns[0][1] < 0.9 and (c.entities or c.query.select)
     if plain and (only_verb or (c.query.select and not _coordinated(q, i))):
@@ -93,13 +93,13 @@ def _names_event(q: LinkedQuestion, i: int) -> bool:
     """`bookings`, `stays booked`: the words name what happened, and the column when it did."""
     item = q.items[i]
     last = q.tokens[item.end - 1]
-    if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
+    if q.words[0] == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
         return False
-    if i > 0 and q.items[i - 1].lower in _DOERS:  # `how many people did we hire`
+    if q.word(i - 1) in _DOERS:  # `how many people did we hire`
         return True
     if last.lower.endswith("ed"):
-        ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
-        return i > 0 and q.sorts[i - 1] == "table" and not ranked
+        ranked = q.is_keyword(i + 1, "sup", "sup_adj", "order")
+        return q.sort(i - 1) == "table" and not ranked
     return q.plural(i)
 
 
@@ -116,7 +116,7 @@ def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
 def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """What the mention is for if another row, a verb or the adjacent column uses it up; None if it says something of
     its own."""
-    if c.in_head and (other := self_references.referred(q, c, i)) is not None:
+    if c.in_head and (other := conditions.referred(q, c, i)) is not None:
         return other
     if c.in_head and _only_context(q, c, i):
         return Finding((i,), doubts=("column_context",))
@@ -209,7 +209,7 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
         x = q.items[k]
         if x.lower in _OPENERS or x.is_keyword("distinct"):
             continue
-        return not (x.lower in _PREPOSITIONS and k > 0 and q.sorts[k - 1] in ("column",))
+        return not (x.lower in _PREPOSITIONS and q.sort(k - 1) in ("column",))
     return True
 
 

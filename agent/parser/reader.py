@@ -1,44 +1,40 @@
 """Reading: from linked items to a `Query`, in one pass from left to right, with the effect of each signal phrase.
 
 In: the items of a question, the schema's vocabulary and join graph. Out: a `Draft`: the query, and notes on open
-points. The reader distinguishes two parts of a question: the head, which gives the projection, and the restrictions
-after it.
+points. Tables and measures are read here: they are counted, listed, grouped or said to be absent; other modules have
+the rules for columns, values, comparisons, superlatives and orders. The reader distinguishes two parts of a question:
+the head, which gives the projection, and the restrictions after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import (
     comparisons,
     conditions,
     finalization,
-    numbers,
+    literals,
+    measures,
     order_by,
-    periods,
     projection,
-    qualifiers,
-    stored_values,
+    stored_states,
     superlatives,
-    tables,
     time_conditions,
 )
-from agent.parser.conditions import stock
-from agent.parser.phrases import participle
+from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, Finding, Findings
-from agent.parser.time_conditions import period
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import participle, word_list
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_list("show")
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
 _BEFORE_EVERYTHING = word_set("all the full complete every show list find give me us what any")
 _AFTER_EVERYTHING = word_set("about of for on regarding from concerning related in")
-_LIST = word_set("list show give display sort order")
-_DONE = word_set("written made taught won driven given drawn built flown led held run sung taken chosen")
-"""Verbs after which `by` names the agent."""
 
 
 def read(q: LinkedQuestion) -> Draft:
@@ -64,7 +60,7 @@ def _findings(q: LinkedQuestion, c: Context, i: int) -> Findings:
     elif sort in ("table", "column"):
         yield from _name(q, c, i)
     elif sort == "measure":
-        yield from tables.measure_mention(q, c, i)
+        yield from _measure(q, c, i)
     elif sort in _RULES:
         yield _RULES[sort](q, c, i)
     else:
@@ -72,10 +68,10 @@ def _findings(q: LinkedQuestion, c: Context, i: int) -> Findings:
 
 
 _RULES: dict[str, Callable[[LinkedQuestion, Context, int], Finding]] = {
-    "value": stored_values.value,
-    "literal": stored_values.literal,
-    "number": numbers.number,
-    "qualifier": qualifiers.qualifier,
+    "value": literals.value,
+    "literal": literals.literal,
+    "number": literals.number,
+    "qualifier": stored_states.qualifier,
 }
 
 
@@ -86,11 +82,142 @@ def _name(q: LinkedQuestion, c: Context, i: int) -> Findings:
         yield Finding(changes={"grouping": c.grouping or between == ["and"]})
     grouping = c.grouping
     if q.sorts[i] == "table":
-        yield tables.table_mention(q, c, i)
+        yield _table(q, c, i)
     else:
         yield from projection.column(q, c, i)
     if grouping and not c.grouping:
         yield Finding(changes={"group_at": i})
+
+
+_EARNING = word_set("spent spend spends spending sold sell sells earned earn earns made generated brought paid pay")
+_TOGETHER = ("and their", "and its", "with their", "along with their", "together with their", "as well as their",
+             "along with", "together with", "as well as", "with its", "along with its")  # fmt: skip
+_OWNING = ("of", "in", "from", "for")
+_PREPOSITIONS = word_set("of for from in at on by to during within among under about as")
+
+
+def _table(q: LinkedQuestion, c: Context, i: int) -> Finding:
+    """What a table named at item i is for."""
+    table = q.table_of(i)
+    named = Finding((i,), (table,))
+    following = q.next_mention(i)
+    column_next = following == i + 1 and q.sorts[i + 1] == "column" and q.holds(i + 1, table)
+    if c.grouping:
+        if column_next or (following == i + 1 and _owned(q, i + 1, table)):
+            return named
+        return replace(named, groups=(("table", table),), changes={"grouping": False})
+    # `beer styles` are the styles that beers refer to, and no beers
+    if c.in_head and _owned(q, i + 1, table) and not q.plural(i) and q.plural(i + 1):
+        return Finding((i,))
+    if c.negated and _even_without(q, i):
+        return replace(named, changes={"empty_too": True, "negated": False})
+    if c.negated and q.elsewhere(i):
+        return Finding(unused=(i,))
+    if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
+        return Finding((i,), absent=table)
+    counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`
+    # `number of films directed by each director`: the verb after the counted rows links them to their groups
+    verb = q.items[i + 1].mention if column_next and q.word(i + 1).endswith("ed") else None
+    done_by = c.counting and q.is_keyword(i + 2, "group") and verb is not None and verb.columns[0][0].role != "date"
+    if column_next and not counts_rows and not done_by:
+        head = c.in_head and not c.query.select and q.verb_cost(i + 1)
+        return replace(named, changes={"head_entity": c.head_entity or table}) if head else named
+    if c.functions and c.in_head:
+        amount = _amount(q, table, i) if len(c.functions) == 1 else None
+        if amount is not None or c.functions == ["sum"]:
+            expression = Expression(c.functions[-1], amount.key) if amount else Expression("count", table=table)
+            return replace(named, shown=(expression,), changes={"functions": []})
+    names = q.named_by(table)
+    heads = q.named_by(c.head_entity or table)
+    other = c.head_entity not in (None, table) and not c.query.select
+    if c.counting and (c.in_head or c.share):
+        count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
+        shown = (*(heads if other and _beside_entity(q, i) else ()), count)
+        return replace(named, shown=shown, changes={"share_at": len(c.query.where), "counting": "", "share": False})
+    preceding = q.previous_word(i)
+    if not c.in_head:
+        return named
+    plain = not (c.counting or c.functions or c.query.order or c.query.where)
+    if other and plain and preceding in ("and", ","):  # `chip model and screen mode of the phone`
+        return replace(named, shown=(*heads, *names))
+    if not (c.query.select or (preceding in _PREPOSITIONS and c.entities)) and preceding not in _OWNING:
+        return replace(named, changes={"head_entity": c.head_entity or table})
+    if c.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
+        return replace(named, shown=names)
+    return named
+
+
+_BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
+
+
+def _beside_entity(q: LinkedQuestion, i: int) -> bool:
+    """`suppliers and number of products`: a figure at item i is listed beside the entity named before it."""
+    k = i - 1
+    while k > 0 and (q.is_keyword(k, "count", "agg", "sup", "sup_adj") or q.word(k) in _BESIDE):
+        k -= 1
+    return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
+
+
+def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:
+    """`total of all hires`: what they amount to; `total hires` may be how many they are."""
+    said = " ".join(x.lower for x in q.items[:i] if x.lower not in ("all", "the", "our", "my"))
+    amount = measures.money_column(q, table)
+    if amount is None and said.endswith(("total of", "sum of", "average of")):
+        return measures.amount_column(q, [table])
+    return amount
+
+
+def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
+    """`per product category`: rows of the table before refer to the table at item i."""
+    if q.sort(i) != "table":
+        return False
+    return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
+
+
+def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
+    """`not the Psychology department`, `not in department "X"`: a value selects the rows of the table that are
+    excluded."""
+    for k in (i - 1, i + 1, i + 2):
+        if q.sort(k) in ("value", "literal"):
+            mention = q.items[k].mention
+            return mention is not None and (k < i or any(h.table == table for h in mention.values))
+    return False
+
+
+def _even_without(q: LinkedQuestion, i: int) -> bool:
+    """`customers and their orders, including customers with no orders`: absence adds rows and does not restrict
+    them."""
+    for k in range(i - 1, max(-1, i - 8), -1):
+        if q.items[k].lower in ("including", "even", "plus"):
+            return q.items[k - 1].lower != "not" if k else False
+        if q.items[k].lower in (".", ";", "?", "!"):
+            return False
+    return False
+
+
+def _measure(q: LinkedQuestion, c: Context, i: int) -> Findings:
+    """A measure named at item i is shown, or waits for its verb's comparison. Without one, its words are a name."""
+    mention = q.mention(i)
+    expression = measures.measure(q, c.entities, mention.measure)
+    if expression is None:
+        if mention.tables:
+            yield _table(q, c, i)
+        elif mention.columns:
+            yield from projection.column(q, c, i)
+        return
+    named = Finding((i,))
+    if c.counting == "rows" and q.plural(i) and not c.functions and not mention.tables:  # `how many sales`: rows
+        shown = Expression("count", table=expression.tables[0])
+        yield replace(named, shown=(shown,), entities=expression.tables[:1], changes={"counting": ""})
+        return
+    if other := measures.other_total(q, expression):
+        rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
+        named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
+    if c.in_head and not c.functions and q.items[i].lower in _EARNING:
+        yield replace(named, changes={"verb_measure": expression})
+        return
+    shown = Expression(c.functions[0] if c.functions else "sum", expression.column, factor=expression.factor)
+    yield replace(named, shown=(shown,), changes={"functions": [], "counting": ""})
 
 
 def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
@@ -101,9 +228,9 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
     if item.lower == "by":  # it gives the column of a rank, a sort order or groups
         if (basis := order_by.basis(q, c, i)) is not None:
             yield basis
-        elif _sorts_by(q, c, i):
+        elif order_by.sorts_by(q, c, i):
             yield from order_by.order_terms(q, c, i, "asc")
-        elif _groups_by(q, c, i):
+        elif order_by.groups_by(q, c, i):
             yield Finding(changes={"grouping": True})
     if (calendar := time_conditions.calendar_group(q, c, i)) is not None:
         yield calendar
@@ -122,104 +249,6 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
             yield Finding(changes={"in_head": True})
     if item.lower in FUNCTION_WORDS or item.kind == "sign":
         yield Finding((i,))
-
-
-def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`products by price descending`, `the first 5 products by price`: rows are sorted, not grouped."""
-    following = q.next_mention(i)
-    ranked = any(x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling") for x in q.items)
-    cut = c.query.limit is not None and not c.query.order and not ranked
-    plain = not (c.functions or c.counting or c.query.aggregates())
-    mention = q.items[following].mention if following is not None else None
-    if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
-        column = mention.columns[0][0]  # `list staff by salary`
-        cut = column.is_figure and not column.foreign
-    if not plain or following is None or q.sorts[following] != "column":
-        return False
-    return cut or any(x.is_keyword("dir") for x in q.items[following + 1 : following + 3])
-
-
-def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`sales by region`: an aggregate or count was requested, and a column or table follows."""
-    counted = i + 1 if i + 1 < len(q.items) and q.items[i + 1].is_keyword("count") else i
-    following = q.next_mention(counted)
-    if c.query.order or c.negated:
-        return False
-    if counted > i and (c.functions or c.counting or c.query.aggregates()):
-        return following is not None and stores_number(q, c, following)
-    named = following == i + 1 and q.sorts[i + 1] in ("column", "table") and i > 0
-    if named and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value")):  # `emergencies by outcome`
-        # `orders by status in 2024`: no status is 2024
-        kinds = (c.role in ("text", "name", "flag") for c, _ in q.mention(i + 1).columns[:1])
-        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or (_in_a_year(q, i + 1) and all(kinds))
-        if ends and not c.query.select and not c.functions:
-            return True
-    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
-        return True
-    before = q.word(i - 1)
-    done = before in _DONE or (before.endswith("ed") and "group" not in before)
-    if done or q.word(i + 1) in ("any", "all"):
-        return False
-    if following is None or q.sorts[following] not in ("column", "table"):
-        return time_conditions.calendar_word(q, i + 1) != "" and bool(
-            c.functions or c.counting or c.query.select or (i and q.sorts[i - 1] == "table")
-        )
-    if following + 1 < len(q.items) and (
-        q.sorts[following + 1] in ("value", "literal") or q.items[following + 1].lower in ("called", "named")
-    ):
-        return False
-    aggregated = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
-    return bool(aggregated) and following <= i + 3
-
-
-def _counted_rows(q: LinkedQuestion, i: int) -> bool:
-    """Rows named before item i (`orders by status`, `orders in 2024 by status`), or what was done to them (`lots sold
-    by grade`, and no doer)."""
-    if q.sorts[i - 1] == "table" or (i == 3 and q.sorts[0] == "table" and _in_a_year(q, 0)):
-        return True
-    done = participle(q.items[i - 1].lower) and i > 1 and q.sorts[i - 2] == "table"
-    return done and q.sorts[i + 1] == "column" and not q.plural(i + 1) and i + 2 == len(q.items)
-
-
-def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`total weight shipped by customer`: after a sum or an average, a bare singular noun at the end names groups."""
-    ends = all(x.kind == "sign" or x.is_keyword("period") for x in q.items[i + 2 :])
-    added = any(e.function in ("sum", "avg") for e in c.query.select)
-    return added and ends and q.sorts[i + 1] in ("table", "column") and not q.plural(i + 1)
-
-
-def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`freight by country`: the only thing shown is an amount named just before item i."""
-    shown = c.query.select
-    if len(shown) != 1 or shown[0].function or not shown[0].column or q.sorts[i - 1] != "column":
-        return False
-    figure, named = q.vocabulary.columns[shown[0].column], q.sorts[i + 1]
-    amount = figure.role == "number" and not figure.foreign
-    return amount and (named == "table" or (named == "column" and not _compared(q, c.in_head, i + 1)))
-
-
-def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`price by plant`, `goals and assists by player`, `remark by yard`: what a thing has, beside its name."""
-    shown, table = c.query.select, q.tables.get(i + 1, "")
-    own = all(
-        not e.function and e.column and (e.column[0] == table or (table and q.many_of(table, e.column[0])))
-        for e in shown
-    )
-    ends = i + 2 == len(q.items) or q.items[i + 2].kind == "sign"
-    return bool(shown) and own and ends and q.sorts[i + 1] == "table" and q.sorts[i - 1] == "column"
-
-
-def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
-    """`albums by artist "X"`: the name after `by` is a condition, not a group."""
-    return conditions.condition_follows(q, in_head, i) or q.next_mention(i) == i + 1
-
-
-def _in_a_year(q: LinkedQuestion, i: int) -> bool:
-    """Whether `in 2024` follows item i."""
-    if i + 2 >= len(q.items) or q.items[i + 1].lower not in ("in", "during", "for"):
-        return False
-    named = periods.period_at(q.tokens, q.items[i + 2].start, q.today)
-    return named is not None and named.year_only is not None
 
 
 def _clause_end(c: Context) -> Finding:
@@ -265,7 +294,7 @@ def signal(q: LinkedQuestion, c: Context, i: int) -> Findings:
 def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     """`how many orders`, `total number of seats`."""
     following = q.next_mention(i)
-    if c.grouping and following is not None and stores_number(q, c, following):
+    if c.grouping and following is not None and order_by.stores_number(q, c, following):
         return Finding()  # `by number of cylinders`: the groups are the numbers themselves
     total = "total number" in q.items[i].lower
     if (c.functions or total) and following is not None and q.sorts[following] == "column":
@@ -275,14 +304,6 @@ def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
             return Finding(changes={"functions": [*c.functions, "sum"]} if summed else {})
     counting: Literal["distinct", "rows"] = "distinct" if argument == "distinct" else "rows"
     return Finding(changes={"counting": counting, "in_head": True})
-
-
-def stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """Whether a column that holds a number of things is named at item i."""
-    if q.sorts[i] != "column":
-        return False
-    column = c.column_of(i, "number")
-    return column.is_figure and not column.foreign
 
 
 def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
@@ -327,11 +348,11 @@ def _relative(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
 
 
 _SIGNALS: dict[str, _Rule] = {
-    "stock": lambda q, c, _, argument: stock(q, c, argument == "out"),
+    "stock": lambda q, c, _, argument: conditions.stock(q, c, argument == "out"),
     "count": _count,
     "agg": _aggregate,
-    "like": lambda q, c, i, _: stored_values.pattern(q, c, i),
-    "period": lambda q, c, i, _: period(q, c, i) or Finding(doubts=("period_open",)),
+    "like": lambda q, c, i, _: literals.pattern(q, c, i),
+    "period": lambda q, c, i, _: time_conditions.period(q, c, i) or Finding(doubts=("period_open",)),
     "group": lambda *_: Finding(changes={"grouping": True}),
     "distinct": lambda *_: Finding(changes={"distinct": True}),
     "both": lambda *_: Finding(changes={"both": True}),

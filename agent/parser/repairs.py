@@ -67,8 +67,7 @@ def _in_state(draft: Draft, q: LinkedQuestion) -> None:
     """`how many are active`: the rows that are, not the number of answers that a yes-or-no column knows."""
     query = draft.query
     shown = [e for e in query.select if e.function == "count" and e.distinct and e.column is not None]
-    said = {t.lower for t in q.tokens}
-    if len(shown) != 1 or shown[0].column is None or _KINDS & said:
+    if len(shown) != 1 or shown[0].column is None or _KINDS.intersection(q.words):
         return
     column = q.vocabulary.columns[shown[0].column]
     stated = any(c.left.column == column.key for c in query.conditions())
@@ -118,18 +117,17 @@ def _total_of_totals(query: Query, q: LinkedQuestion) -> None:
     column = _only_column(query, q)
     if column is None or column.words[0] != "total" or not column.numeric:
         return
-    words = [t.lower for t in q.tokens]
-    named = words[words.index("total") - 1 :][:3] if "total" in words[1:] else []
+    named = q.words[q.words.index("total") - 1 :][:3] if "total" in q.words[1:] else ()
     kept = (p.left.column if isinstance(p, Condition) else None for p in query.restrictions())
     many = all(key is not None and q.vocabulary.columns[key].role in ("date", "year", "text") for key in kept)
-    if query.where and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
+    if query.where and many and named[:1] == ("the",) and named[-1] == lemma(named[-1]):
         query.select = [Expression("sum", column.key)]
 
 
 def _who_did(query: Query, q: LinkedQuestion) -> None:
     """`who did a test drive in March`: the customers, where a row refers to one of them, rather than the row."""
     tables = {t for e in query.select for t in e.tables}
-    if q.tokens[0].lower != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
+    if q.words[0] != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
         return
     table = next(iter(tables))
     others = [e.right for e in q.graph.edges(table) if e.left == table != e.right]
@@ -146,7 +144,7 @@ def _named_kinds(query: Query, q: LinkedQuestion) -> None:
     if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct or query.limit is not None:
         return
     tokens = q.tokens[q.items[first].start : q.items[first].end]
-    follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""
+    follows = q.word(first + 1)
     if any(t.capital for t in tokens) or not tokens[-1].lower.endswith("s") or follows not in _WITH:
         return
     tables = {e.column[0] if e.column and not e.function else "" for e in query.select}
@@ -185,7 +183,7 @@ _CONTACTS = word_set("email phone mobile fax address")
 
 def _person_with_most(query: Query, q: LinkedQuestion) -> None:
     """`who worked the most hours`: the person whose hours add up to most, where the hours of each are many rows."""
-    if q.tokens[0].lower != "who" or query.limit is None or len(query.order) != 1 or query.group or query.within:
+    if q.words[0] != "who" or query.limit is None or len(query.order) != 1 or query.group or query.within:
         return
     ranked, descending = query.order[0]
     column = q.plain_column(ranked) if not ranked.part else None
@@ -210,8 +208,7 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
     for Hamlet`: so is what was asked for as one amount."""
     query = draft.query
     first = next((k for k, x in enumerate(q.items) if x.lower not in ("the", "our", "all")), 0)
-    said = [t.lower for t in q.tokens]
-    amount = said[:2] == ["how", "much"] and not _PAST.isdisjoint(said)
+    amount = q.begins("how", "much") and not _PAST.isdisjoint(q.words)
     asked = amount or (q.sorts[first] == "column" and bool(query.where))
     if len(query.select) != 1 or query.group or query.order or query.distinct or not asked:
         return
@@ -323,10 +320,9 @@ def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     """`who manages the north depot`, `which technician did most visits`: the name of the row that the key refers to,
     unless a key is asked for."""
     plain = [e for e in query.select if not e.function]
-    words = [t.lower for t in q.tokens]
     if len(plain) != 1 or query.intersect is not None:
         return
-    if any(w in _KEYS and (w != "number" or words[k : k + 2][-1] != "of") for k, w in enumerate(words)):
+    if any(w in _KEYS and (w != "number" or q.words[k : k + 2][-1] != "of") for k, w in enumerate(q.words)):
         return  # `order numbers`, but not `the number of orders`
     key = plain[0]
     if key.column is None or not q.vocabulary.columns[key.column].foreign or query.shape is not None:

@@ -14,11 +14,10 @@ from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, split_name
 from agent.parser.external_knowledge import Meaning
 from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, NO_VALUE, linked_by_fallback
-from agent.parser.mentions import Item, Span, covered
 from agent.parser.periods import period_at
-from agent.parser.phrases import Keyword, keywords, starts_with_sorting
+from agent.parser.question import Item, Span, covered
 from agent.parser.units import UNITS, of_a_unit
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import Keyword, keywords, starts_with_sorting, word_list
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
 from eval.language.tokens import Token, tokenize
 

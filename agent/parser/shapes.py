@@ -7,16 +7,15 @@ tree that computes it; None when the shape does not fit the query. Works only on
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.date_arithmetic import months_later
 from agent.parser.group_by import compared
 from agent.parser.interpretation import Condition, Expression, Query, Shape
-from eval.schema import Dialect
+from agent.parser.periods import months_later
 
 GROWTH = "growth_percent"
 """The column of the growth of a series."""
@@ -100,18 +99,21 @@ def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
 # --- trees ---
 
 
-def shaped(tree: exp.Select, query: Query, dialect: Dialect) -> exp.Select:
+def shaped(tree: exp.Select, query: Query) -> exp.Select:
     """The tree that computes the query's shape."""
     assert query.shape is not None
     build = _BUILDERS.get(query.shape.kind)
-    return build(tree, query, dialect) if build is not None else tree
+    return build(tree, query) if build is not None else tree
 
 
 def _figure(tree: exp.Select, query: Query) -> exp.Expr:
     """The figure that the plain query shows."""
-    at = next(k for k, e in enumerate(query.select) if e.function)
-    figure: exp.Expression = tree.expressions[at]
-    return figure.unalias()
+    return next(_shown(tree, query, lambda e: e.function)).unalias()
+
+
+def _shown(tree: exp.Select, query: Query, wanted: Callable[[Expression], object]) -> Iterator[exp.Expr]:
+    """What the plain query shows of one sort, with its alias."""
+    return (shown for shown, e in zip(tree.expressions, query.select, strict=False) if wanted(e))
 
 
 def _quotient(part: exp.Expr, whole: exp.Expr, times: str = "100.0") -> exp.Expr:
@@ -128,23 +130,20 @@ def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
 
 
 def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
-    at = next(k for k, e in enumerate(query.select) if e.part)
-    time: exp.Expression = tree.expressions[at]
-    return time.unalias()
+    return next(_shown(tree, query, lambda e: e.part)).unalias()
 
 
-def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
-    figure = _figure(tree, query)
+def _share(tree: exp.Select, query: Query) -> exp.Select:
+    shown = next(_shown(tree, query, lambda e: e.function))
+    figure = shown.unalias()
     share = _quotient(figure.copy(), _over(exp.Sum(this=figure.copy())))
-    new = exp.alias_(share, "share_percent")
-    at = next(k for k, e in enumerate(query.select) if e.function)
-    tree.expressions[at].replace(new)
+    shown.replace(exp.alias_(share, "share_percent"))
     return tree
 
 
-def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _ratio(tree: exp.Select, query: Query) -> exp.Select:
     """The first sum over the second."""
-    above, below = (tree.expressions[k] for k, e in enumerate(query.select) if e.function)
+    above, below = _shown(tree, query, lambda e: e.function)
     ratio = _quotient(above.unalias().copy(), below.unalias().copy(), "1.0")
     above.replace(exp.alias_(ratio, "ratio"))
     below.pop()
@@ -153,7 +152,7 @@ def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return tree
 
 
-def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _growth(tree: exp.Select, query: Query) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
     growth = _quotient(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
@@ -173,7 +172,7 @@ def _only(figure: exp.Expr, condition: exp.Expr) -> exp.Expr:
     return call
 
 
-def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _change(tree: exp.Select, query: Query) -> exp.Select:
     assert query.shape is not None
     figure, year = _figure(tree, query), _time_of(tree, query)
     first, last = (
@@ -183,7 +182,7 @@ def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return _alone(tree, exp.alias_(change, "change_percent"))
 
 
-def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _difference(tree: exp.Select, query: Query) -> exp.Select:
     """The later figure less the earlier one; the query's last clause has a condition for each period."""
     figure = _figure(tree, query)
     kept = tree.args["where"].this
@@ -205,7 +204,7 @@ def _alone(tree: exp.Select, figure: exp.Expr) -> exp.Select:
     return tree
 
 
-def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _average(tree: exp.Select, query: Query) -> exp.Select:
     figure = exp.alias_(_figure(tree, query).copy(), "figure")
     tree.set("expressions", [figure])
     tree.set("order", None)
@@ -213,10 +212,10 @@ def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return outer.from_(tree.subquery("per_group", copy=False), copy=False)
 
 
-def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+def _median(tree: exp.Select, query: Query) -> exp.Select:
     value = _figure(tree, query).this
     groups = [e.copy() for e in (tree.args["group"].expressions if tree.args.get("group") else ())]
-    shown = [e for e, q in zip(tree.expressions, query.select, strict=False) if not q.function]
+    shown = list(_shown(tree, query, lambda e: not e.function))
     names = [f"group_{k}" for k in range(1, len(groups) + 1)]
     place = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER", expressions=[]),
@@ -250,7 +249,7 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return outer.group_by(*(exp.column(n) for n in names), copy=False) if names else outer
 
 
-def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
+def _count(tree: exp.Select, _: Query) -> exp.Select:
     """The number of groups of a grouped query."""
     keys = tree.args["group"].expressions[:1]
     tree.set("expressions", [keys[0].copy()])
@@ -265,7 +264,7 @@ def share_of(tree: exp.Select, whole: exp.Select) -> exp.Select:
     return tree
 
 
-_BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
+_BUILDERS: dict[str, Callable[[exp.Select, Query], exp.Select]] = {
     "share": _share,
     "ratio": _ratio,
     "growth": _growth,

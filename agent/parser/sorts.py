@@ -13,8 +13,7 @@ from dataclasses import replace
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import TableWord, Vocabulary
 from agent.parser.joins import JoinGraph, columns_of_own_rows
-from agent.parser.mentions import Item
-from agent.parser.question import ALMOST, LinkedQuestion
+from agent.parser.question import ALMOST, Item, LinkedQuestion
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
@@ -166,12 +165,12 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:
     """`completed orders`: a stored state of the rows, beside the date on which they reached it."""
     mention = q.items[i].mention
-    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.tokens[0].lower == "when":
+    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.words[0] == "when":
         return False
     after = q.items[i + 1] if i + 1 < len(q.items) else None
     before_rows = after is not None and after.mention is not None and bool(after.mention.tables)
     holders = {hit.table for hit in mention.values}
-    said = i > 0 and q.items[i - 1].lower in _COPULAS
+    said = q.word(i - 1) in _COPULAS
     dates = {c.table for c, _ in mention.columns[:1] if c.role == "date"}
     if said and dates and not dates & (rows := _firmly_named(q)) and holders & rows:
         return True  # `departures were cancelled in May`: only bookings have that date
@@ -237,7 +236,7 @@ def _firmly_named(q: LinkedQuestion) -> set[str]:
 def _before_amount(q: LinkedQuestion, i: int) -> bool:
     """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
     before = " ".join(x.lower for x in q.items[max(0, i - 2) : i])
-    if i and q.items[i - 1].is_keyword("count"):  # `top sellers by number of sales`
+    if q.is_keyword(i - 1, "count"):  # `top sellers by number of sales`
         return False
     if any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most")):
         return True

@@ -15,11 +15,9 @@ from sqlglot import exp
 from agent.knowledge.stored_dates import UNIX, UNIX_MS
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
-from agent.parser.date_functions import DateFunctions
-from agent.parser.figure_functions import as_number
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinGraph, JoinPlan
-from agent.parser.sql_names import RESERVED, Names, identifier, name_columns, result_names
+from agent.parser.sql_parts import DateFunctions, Names, as_number, identifier, name_columns, result_names
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql import render
@@ -75,11 +73,11 @@ class TreeBuilder:
         """The whole statement. Raises Unreachable."""
         tree = self._select(query)
         if query.shape is not None:
-            tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
+            tree = shapes.shaped(tree, query)
         if query.whole is not None:
             tree = shapes.share_of(tree, self._select(query.whole))
         if query.intersect is None:
-            return name_columns(tree, query, self._vocabulary, RESERVED)
+            return name_columns(tree, query, self._vocabulary)
         named = self._named_rows(query)
         if named is not None:  # the rows that are also among those of the other query, by their key
             inner = self._select(replace(query.intersect, select=[Expression(column=named)]))
@@ -157,7 +155,7 @@ class TreeBuilder:
         place = exp.Window(
             this=exp.Anonymous(this="RANK", expressions=[]), partition_by=parts, order=exp.Order(expressions=ranks)
         )
-        free = result_names(select, query, self._vocabulary, RESERVED)
+        free = result_names(select, query, self._vocabulary)
         names = [identifier(name or f"column_{number}") for number, name in enumerate(free, 1)]
         for shown, name in zip(list(select.expressions), names, strict=True):
             shown.replace(exp.alias_(shown.copy(), name))

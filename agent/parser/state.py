@@ -211,18 +211,6 @@ class Context:
         self.consumed.add(i)
         self.draft.used.update(range(item.start, item.end))
 
-    def entity(self, table: str) -> None:
-        """Remember a table that the question names; inside `without …` it only names the absent rows."""
-        if table not in self.entities and self.sink is self.query.where:
-            self.entities.append(table)
-
-    def absent(self, table: str) -> None:
-        """`without orders`: the conditions that follow restrict the absent rows."""
-        where: list[Clause] = []
-        self.query.where.append((Membership(self.main_entity, table, where, True),))
-        self.sink = where
-        self.negated = False
-
     def near_tables(self, i: int) -> dict[str, float]:
         """Tables named around item i, with the scores for their nearness."""
         return near_tables(self.question, i, self.entities, self.query.select)
@@ -249,14 +237,17 @@ class Context:
             self.use(i)
         for item in (self.question.items[i] for i in finding.unused):
             self.draft.used.difference_update(range(item.start, item.end))
-        for table in finding.entities:
-            self.entity(table)
+        if self.sink is self.query.where:  # inside `without …` a table only names the absent rows
+            self.entities.extend([t for t in dict.fromkeys(finding.entities) if t not in self.entities])
         self.query.select = [*(e for e in self.query.select if e not in finding.hidden), *finding.shown]
         if finding.once is not None:
             self.query.distinct = finding.once
         self.sink.extend(finding.clauses)
-        if finding.absent:
-            self.absent(finding.absent)
+        if finding.absent:  # `without orders`: the conditions that follow restrict the absent rows
+            where: list[Clause] = []
+            self.query.where.append((Membership(self.main_entity, finding.absent, where, True),))
+            self.sink = where
+            self.negated = False
         self.groups.extend(finding.groups)
         for condition in finding.conditions:
             self._add(condition)

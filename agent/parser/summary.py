@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from agent.models.protocol import SummaryRequest
-from agent.parser.date_arithmetic import DAYS_OF_WEEK
-from agent.parser.phrases import participle
+from agent.parser.periods import DAYS_OF_WEEK
 from agent.parser.shapes import GROWTH
+from agent.parser.word_lists import participle
 from agent.state import QueryResult
 
 SHOWN_VALUES = 10

@@ -10,10 +10,10 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
-from agent.parser.order_by import Rank, by_column, by_context, by_counted_column, by_measure, order_terms, rows_ranked
-from agent.parser.phrases import Keyword
+from agent.parser.order_by import Rank, by_column, order_terms, rows_ranked
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
+from agent.parser.word_lists import Keyword
 from eval.language.lexicon import adjectives, word_set
 
 _PLACES = {"second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
@@ -72,24 +72,18 @@ def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank
     used: list[int] = []
     limit, explicit = c.query.limit or 1, False
     for near in (i - 1, i + 1):
-        number = _row_count_at(q, i, near)
-        if number is not None:
-            limit, explicit = max(1, number or 1), True
-            used.append(near)
-            break
+        if q.sort(near) != "number":
+            continue
+        number, text = q.items[near].number, q.tokens[q.items[near].start].text
+        if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
+            continue  # a year
+        if near == i - 1 and q.sort(near - 1) in ("column", "table"):
+            continue  # a column's value
+        limit, explicit = max(1, number), True
+        used.append(near)
+        break
     offset = _PLACES.get(q.items[i - 1].lower, 0) if i > 0 else 0
     return Rank(descending, limit, explicit, offset), [*used, *([i - 1] if offset else [])]
-
-
-def _row_count_at(q: LinkedQuestion, i: int, near: int) -> int | None:
-    """The number at item `near`, if it is the number of rows wanted rather than a year or a column's value."""
-    if not 0 <= near < len(q.items) or q.sorts[near] != "number":
-        return None
-    number, text = q.items[near].number, q.tokens[q.items[near].start].text
-    if not isinstance(number, int) or text.startswith("-") or (text.isdecimal() and number > 1500):
-        return None
-    valued = near == i - 1 and near > 0 and q.sorts[near - 1] in ("column", "table")
-    return None if valued else number
 
 
 def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank: Rank) -> Findings:
@@ -134,7 +128,7 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         yield Finding(doubts=("adjective_without_column",))
         return
     column, sign = property_column
-    unit = q.items[i + 1].lower if i + 1 < len(q.items) else ""
+    unit = q.word(i + 1)
     if unit in ("month", "year", "quarter", "weekday") and c.in_head and not c.query.select:
         dated = [x for x in q.vocabulary.by_table[column.table] if x.role == "date"]
         if len(dated) == 1:
@@ -203,7 +197,7 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
     alone = not c.entities
     j, counting, function, before = _ranked_thing(q, c, i, counting)
     yield before
-    kind = q.sorts[j] if j < len(q.items) else ""
+    kind = q.sort(j)
     if c.in_head and j + 1 < len(q.items) and q.items[j].is_keyword("and") and q.items[j + 1].is_keyword("sup", "agg"):
         yield Finding(changes={"functions": [*c.functions, "max" if rank.descending else "min"]})
         return
@@ -215,18 +209,49 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
         yield Finding((j,))  # `the most lent title`: what happened on the day, and no greatest day
         yield from _most_common(q, c, j, rank)
     elif kind == "column" and counting:
-        yield by_counted_column(c, j, rank)
+        yield _by_counted_column(c, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:
         yield Finding((j,), shown=(Expression(column=c.column_of(j).key),))
         yield from _rank_later(q, c, j, rank)
     elif kind == "column":
         yield by_column(q, c, i, j, rank, function, alone)
     elif kind == "measure":
-        yield by_measure(q, c, j, rank, function)
+        yield _by_measure(q, c, j, rank, function)
     elif rank.explicit:
         yield from _rank_later(q, c, j - 1, rank)
     else:
-        yield by_context(c, i, rank, kind)
+        yield _by_context(c, i, rank, kind)
+
+
+def _by_counted_column(c: Context, j: int, rank: Rank) -> Finding:
+    column = c.column_of(j)
+    if column.role == "number":
+        return rows_ranked(Expression(column=column.key), rank, j)
+    return rows_ranked(Expression("count", column=column.key, table=column.table), rank, j)
+
+
+def _by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
+    mention = q.mention(j)
+    amount = measure(q, c.entities, mention.measure)
+    if amount is None:
+        return Finding(doubts=("superlative_open",))
+    return rows_ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
+
+
+def _by_context(c: Context, i: int, rank: Rank, kind: str) -> Finding:
+    """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
+    limit = c.query.limit or rank.limit
+    if c.verb_measure is not None:
+        amount = Expression("sum", c.verb_measure.column, factor=c.verb_measure.factor)
+        return replace(rows_ranked(amount, rank), limit=limit)
+    if c.last_column is not None and i - c.last_column[0] <= 3 and c.last_column[1].role == "number":
+        named = c.last_column[1].key
+        hidden = [e for e in c.query.select if e.column == named]
+        ranked = rows_ranked(Expression(column=named), rank)
+        return replace(ranked, hidden=hidden, limit=limit, settled=("column_unused",))
+    if kind in ("", "sign", "word", "keyword"):
+        return replace(rows_ranked(Expression("count"), rank), doubts=("superlative_open",))
+    return Finding()
 
 
 def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tuple[int, bool, Function, Finding]:

@@ -268,7 +268,7 @@ def calendar_group(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 def weekdays(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`on Saturdays`, `at the weekend`: restrict the day of the week of the rows' date."""
-    word, before = q.items[i].lower, q.items[i - 1].lower if i else ""
+    word, before = q.items[i].lower, q.word(i - 1)
     if q.sorts[i] != "word" or not before:
         return None
     restricted = _on_days(word, before)

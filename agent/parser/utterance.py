@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import vocabulary
-from agent.parser.mentions import Item
 from agent.parser.periods import Period, period_at
+from agent.parser.question import Item
 from agent.parser.schema_linking import link
 from agent.parser.word_lists import word_list
 from eval.language.lexicon import FUNCTION_WORDS

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.date_functions import DateFunctions
+from agent.parser.sql_parts import DateFunctions
 from agent.statements.resolved import Resolved, tables_of, words_of
 from eval.databases.base import Database
 from eval.databases.types import Limits

@@ -17,10 +17,8 @@ from typing import Literal
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.date_arithmetic import days_later
-from agent.parser.date_functions import DateFunctions
-from agent.parser.figure_functions import as_number
-from agent.parser.periods import period_at
+from agent.parser.periods import days_later, period_at
+from agent.parser.sql_parts import DateFunctions, as_number
 from agent.statements.resolved import words_of
 from eval.databases.base import Database
 from eval.errors import InputError

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from agent.knowledge.linking import shortest_way, ties
 from agent.models.replies import UnusableReply, extract_sql
-from agent.parser.sql_names import identifier, table_named
+from agent.parser.sql_parts import identifier, table_named
 from agent.statements.spelling import as_stored, without_escapes
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits

@@ -14,7 +14,7 @@ from tests.frame.installed_patterns import attacks
 from tests.pairs import rows
 
 ROOT = Path(__file__).resolve().parents[2]
-MATCHED = {"agent/parser/ellipsis.py"}
+MATCHED = {"agent/parser/follow_up.py"}
 """Its pattern is tried at the beginning of a text alone (`match`), where it is quick, and never sought in it."""
 
 

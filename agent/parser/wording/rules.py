@@ -168,6 +168,11 @@ class Replacements:
             text = _compiled(pattern).sub(words, text)
         return text
 
+    def reworded(self, text: str, _: Known) -> Wording | None:
+        """As a rule: None where nothing is replaced."""
+        new = self(text)
+        return Wording(new) if new != text else None
+
 
 def replacements(section: str) -> Replacements:
     """One section of `replacements.txt`."""

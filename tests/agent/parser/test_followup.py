@@ -16,7 +16,7 @@ from agent.models.protocol import SqlRequest
 from agent.parser import OfflineModel
 from agent.parser.dialogue import completed
 from agent.parser.follow_up import restate
-from agent.parser.recall import recalled
+from agent.parser.model import recalled
 from agent.runtime.catalogue import resolve_database
 from agent.state import QueryTask
 from eval.databases import Database, open_database

@@ -8,8 +8,7 @@ import pytest
 from sqlglot import exp
 
 from agent.knowledge.stored_dates import date_form
-from agent.parser.date_functions import DateFunctions
-from agent.parser.figure_functions import as_number
+from agent.parser.sql_parts import DateFunctions, as_number
 from eval.databases import open_database
 from eval.language.numbers import text_figures
 from eval.schema import Dialect

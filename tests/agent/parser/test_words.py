@@ -11,9 +11,8 @@ import pytest
 
 from agent.knowledge.vocabulary import abbreviates, split_name, vocabulary
 from agent.parser import read
-from agent.parser.date_arithmetic import before
 from agent.parser.joins import JoinGraph
-from agent.parser.periods import period_at
+from agent.parser.periods import before, period_at
 from agent.parser.units import converted, sql_in_whole_units
 from agent.parser.wording import Known, Wording, worded
 from agent.sources.structure import read_structure

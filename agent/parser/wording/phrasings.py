@@ -1,6 +1,7 @@
-"""Sales and other events that tables record: who ordered more than three times, who never came, the best customers.
+"""Phrasings of everyday questions in plain words: courtesy and full sentences, slang and contractions, names for things
+that the schema calls otherwise, and events that tables record (who ordered more than three times, who never came).
 
-A verb stands for the rows that record it, where the schema has such a table.
+The rules leave one plain sentence. A verb stands for the rows that record it, where the schema has such a table.
 """
 
 from __future__ import annotations
@@ -8,9 +9,102 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.value_words import holds_currencies
-from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
+from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, replacements, rule
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
+
+courtesy = replacements("courtesy")
+"""`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
+slang = replacements("slang")
+"""`what'd u buy, pls` and the like in full words, in place of slang, contractions and abbreviations."""
+
+
+@rule(r"\b(?:a|one) single\b")
+def not_a_single(_: re.Match[str], known: Known) -> Wording | None:
+    """`never sold a single car` as `never sold any car`, unless rooms are single."""
+    return None if known.stored("single") else Wording("any")
+
+
+@rule(r"\bthe (?:largest|highest|greatest|biggest) number of (?P<x>[a-z]+s)\b")
+def largest_number(match: re.Match[str], known: Known) -> Wording | None:
+    """`the largest number of products` as `the most products`, unless a column holds that number."""
+    stored = {"number", "count", lemma(match["x"].lower())}
+    held = any(len(stored & set(c.words)) > 1 for c in known.figures())
+    return None if held else Wording(f"the most {match['x']}")
+
+
+@rule(r"\b(?:(?:currently|still) )?(?:out )?on (?P<x>loan|hire|rental|lease)\b")
+def still_out(match: re.Match[str], known: Known) -> Wording | None:
+    """`works out on loan` as `works with open loans`, where loans are rows that end."""
+    table = known.table(match["x"])
+    if table is None or known.values.find(match[0]) or len(known.dates(table)) < 2:
+        return None
+    return Wording(f"with open {table.plural}")
+
+
+@rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)(?!.*\b(?:by|order)\b)")
+def last_rows(match: re.Match[str], known: Known) -> Wording | None:
+    """`the last 3 orders` as `the latest 3 orders`, where orders have a date."""
+    table = known.table(match["x"])
+    if table is None or not known.dates(table):
+        return None
+    return Wording(f"{'latest' if match['end'] == 'last' else 'earliest'}{match['few'] or ''} {match['x']}")
+
+
+@rule(r"\b(?P<many>(?:how many|number of|count of)(?: [a-z]+)??) (?P<x>rows|records|entries|lines)\b")
+def rows_of_file(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many rows are active` as `how many members are active`, in a database of one table."""
+    table, one = known.only_table, lemma(match["x"].lower())
+    if table is None or one in known.vocabulary.holders or known.values.find(one):
+        return None
+    return Wording(f"{match['many']} {table.plural}")
+
+
+@rule(
+    r"^(?P<listed>(?:(?P<ask>list|show|give)\b)?.+?) with (?:(?:the|its|their) )?"
+    r"(?P<what>[a-z]+(?:,? [a-z]+)*?)"
+    r"(?P<rest>,? (?:sorted|ordered) by .+)?$"
+)
+def listed_with(match: re.Match[str], known: Known) -> Wording | None:
+    """`list of all products with the price` as `… and their price`, where columns are called so."""
+    parts = [part for part in re.split(r", and |,| and ", match["what"].lower()) if part.strip()]
+    names = [re.sub(r"^(?:the|its|their) ", "", part.strip()) for part in parts]
+    named = [known.called(name) for name in names]
+    always = all(any(not c.column.nullable for c in columns) for columns in named)
+    if not all(named) or not (match["ask"] or (always and len(names) > 1)):
+        return None
+    return Wording(f"{match['listed']} and their {', '.join(names[:-1])}{' and ' * (len(names) > 1)}{names[-1]}"
+                   f"{match['rest'] or ''}")  # fmt: skip
+
+
+_NAMES = {"surname": "last name", "family name": "last name", "forename": "first name", "given name": "first name"}
+
+
+@rule(rf"\b(?P<name>{'|'.join(_NAMES)})(?P<end>s?)\b", everywhere=True)
+def person_names(match: re.Match[str], known: Known) -> Wording | None:
+    """`surname` as `last name`, unless a column is called so."""
+    name = match["name"].lower()
+    if any(" ".join(c.words).endswith(name) for c in known.vocabulary.columns.values()):
+        return None
+    return Wording(f"{_NAMES[name]}{match['end']}")
+
+
+@rule(
+    r"\b(?P<kind>licen[cs]e|number) (?P<x>plates?)\b",
+    r"\b(?P<x>e-?mails?) (?P<kind>add?ress)(?:es)?\b",
+    r"\b(?P<x>(?:tele|mobile )?phone|mobile|fax) (?P<kind>number)s?\b",
+)
+def short_name(match: re.Match[str], known: Known) -> Wording | None:
+    """`licence plate`, `email address`, `phone number` as `plate`, `email`, `phone`, where a column is called so."""
+    said = match["x"].lower().replace("-", "").replace("telephone", "phone")
+    name, kind = lemma(said), lemma(match["kind"].lower())
+    called = [c.words for c in known.vocabulary.columns.values() if name in c.words]
+    if all(kind in words for words in called) or (name == "plate" and any("license" in words for words in called)):
+        return None
+    if kind == "number" and (name,) not in called:
+        return None
+    return Wording(said, notes=(f"{match[0].lower()}: the {said}",))
+
 
 _EVENTS = {
     ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
