@@ -186,9 +186,7 @@ async def test_tasks_run_in_dependency_order_and_see_what_came_before(ask: Run) 
     ],
     ids=["outage", "no tasks", "circular"],
 )  # fmt: skip
-async def test_a_failed_or_invalid_plan_becomes_one_task_and_the_run_goes_on(
-    ask: Run, plan: QueryPlan | Exception
-) -> None:
+async def test_a_failed_or_invalid_plan_becomes_one_task(ask: Run, plan: QueryPlan | Exception) -> None:
     _, answer = await ask(HOW_MANY, ScriptedModel(COUNT, plan=plan))
     assert answer.plan.confidence == 0.0
     assert [t.description for t in answer.plan.tasks] == [HOW_MANY]
@@ -331,9 +329,7 @@ def test_the_names_of_a_schema_tell_no_language() -> None:
 
 
 @pytest.mark.parametrize("question", ASKED)
-async def test_right_and_wrong_are_told_apart_in_other_languages(
-    shop: Database, config: Settings, question: str
-) -> None:
+async def test_right_and_wrong_are_told_in_other_languages(shop: Database, config: Settings, question: str) -> None:
     async def asked(sql: str) -> Any:
         model = ScriptedModel(sql, plan=_plan(question, ENGLISH), relevance=0.9, summary="4")
         return await run(question, database=shop, model=model, settings=config), model
@@ -356,9 +352,7 @@ async def test_a_restatement_that_loses_a_value_is_not_used(shop: Database, conf
 
 
 @pytest.mark.parametrize("question", ASKED)
-async def test_without_a_model_the_engine_says_that_it_reads_english(
-    shop: Database, config: Settings, question: str
-) -> None:
+async def test_without_a_model_english_is_asked_for(shop: Database, config: Settings, question: str) -> None:
     answer = await run(question, database=shop, model="offline", settings=config)
     assert answer.status == "abstained"
     assert READS_ENGLISH.rstrip(".") in answer.answer

@@ -144,9 +144,7 @@ def seen_by(person: str, dialect: Dialect, policies: str) -> PersonalDatabase:
 
 
 @pytest.mark.parametrize("dialect", sorted(PROVEN))
-def test_an_engine_without_proof_is_closed_to_the_restricted(
-    dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unproven_engine_is_closed(dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.access.database.PROVEN", PROVEN - {dialect})
     with pytest.raises(DatabaseError, match="Policies are not enforced on"):
         seen_by("anna", dialect, policies).schema()

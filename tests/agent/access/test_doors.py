@@ -78,9 +78,7 @@ def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Pa
     assert (shown.status_code, shown.json()["error"]["kind"]) == (503, "unavailable")
 
 
-def test_a_database_that_a_client_brings_gets_nothing_of_what_the_team_knows(
-    policies: str, company_file: Path, tmp_path: Path
-) -> None:
+def test_a_clients_database_gets_nothing_that_the_team_knows(policies: str, company_file: Path, tmp_path: Path) -> None:
     from tests.agent.access.test_canaries import CANARY, files
 
     config = settings_for(

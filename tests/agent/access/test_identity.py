@@ -70,11 +70,7 @@ def test_a_renewed_token_is_the_same_owner(identity: Identity, policies: str) ->
 
 def test_no_claim_overwrites_who_the_person_is() -> None:
     carl = Person("carl", frozenset({"sales"}), {"person": "anna", "groups": "finance", "region": "EU"})
-    assert dict(carl.settings()) == {
-        "text2sql.person": "carl",
-        "text2sql.groups": "sales",
-        "text2sql.region": "EU",
-    }
+    assert dict(carl.settings()) == {"text2sql.person": "carl", "text2sql.groups": "sales", "text2sql.region": "EU"}
 
 
 @pytest.mark.parametrize("claims", [{"region": ["EU", "US"]}, {"region": 7}, {"level": True}, {"teams": "a"}])
@@ -143,10 +139,7 @@ def test_claims_decide_which_rows_are_seen(server: Running) -> None:
     assert server.post("/sql", {"sql": "SELECT 1", "preset": "configured"}).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    rows("access/unusable_policies.jsonl"),
-)
+@pytest.mark.parametrize(("text", "why"), rows("access/unusable_policies.jsonl"))
 def test_a_policy_file_that_cannot_be_used_says_why(text: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "access.yaml"
     path.write_text(text)

@@ -80,9 +80,7 @@ async def test_a_wrong_column_goes_back_with_the_table_that_has_it(ask: Run, end
 
 
 @pytest.mark.parametrize("privacy", ["masked", "schema"])
-async def test_no_stored_value_reaches_a_model_that_may_see_none(
-    ask: Run, endpoint: OpenAIServer, privacy: str
-) -> None:
+async def test_no_value_reaches_a_model_that_may_see_none(ask: Run, endpoint: OpenAIServer, privacy: str) -> None:
     endpoint.otherwise = fenced("SELECT name FROM cities WHERE name = 'lyo'")
     await ask("Who lives in lyon town by the way?", at(endpoint), strategy="cascade", privacy=privacy)
     assert endpoint.requests
@@ -96,9 +94,7 @@ async def test_what_asks_for_no_rows_asks_no_model(ask: Run, question: str) -> N
     assert (answer.status, answer.rows, len(model.sql_requests)) == ("abstained", [], 0)
 
 
-async def test_a_relative_period_is_told_with_its_dates_and_no_date_without_one(
-    ask: Run, endpoint: OpenAIServer
-) -> None:
+async def test_a_relative_period_alone_is_told_with_its_dates(ask: Run, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = fenced(LYON)
     model = at(endpoint)
     for question in ("Any folks who bought stuff last year?", IN_LYON):

@@ -51,10 +51,7 @@ def test_files_become_one_database_whose_page_is_printed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
-    [
-        ("gone.csv", None, "There is no file gone.csv"),
-        ("broken.xlsx", b"PK\x03\x04 no workbook", "no Excel workbook"),
-    ],
+    [("gone.csv", None, "There is no file gone.csv"), ("broken.xlsx", b"PK\x03\x04 no workbook", "no Excel workbook")],
 )
 def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, name: str, content: bytes | None, problem: str) -> None:
     if content is not None:

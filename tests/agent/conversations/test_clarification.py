@@ -152,10 +152,7 @@ async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
 # --- the offline engine ---
 
 
-@pytest.mark.parametrize(
-    ("reply", "read_as"),
-    sections("conversations/asked_back.txt")["best customers"],
-)
+@pytest.mark.parametrize(("reply", "read_as"), sections("conversations/asked_back.txt")["best customers"])
 async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk, reply: str, read_as: str) -> None:
     waiting = await talk("best customers")
     answer = await talk(reply)

@@ -150,9 +150,7 @@ async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: 
     assert await asyncio.to_thread(file.read_bytes) == content
 
 
-async def test_threads_on_a_server_that_is_away_are_unavailable(
-    kept: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_threads_on_a_server_away_are_unavailable(kept: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.conversations.shared.CONNECT_SECONDS", 1.0)
     away = overridden(kept, state_url="postgresql://me:hunter2@127.0.0.1:9/state")
     with pytest.raises(StateUnavailable, match="does not answer") as refused:
@@ -187,9 +185,7 @@ async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
 # --- threads in PostgreSQL ---
 
 
-async def test_a_connection_that_the_server_has_closed_is_not_handed_out_again(
-    kept: Settings, postgres_url: str
-) -> None:
+async def test_a_connection_that_the_server_closed_is_not_handed_out(kept: Settings, postgres_url: str) -> None:
     config: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
     async with open_checkpointer(overridden(kept, state_url=postgres_url).state) as threads:
         with psycopg.connect(postgres_url, autocommit=True) as admin:

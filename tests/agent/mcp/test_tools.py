@@ -267,9 +267,7 @@ async def test_cancelling_a_call_stops_the_run_and_its_model_call(
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(
-    over_http: Connect, tmp_path: Path, mode: str
-) -> None:
+async def test_a_privacy_mode_holds_behind_the_client_too(over_http: Connect, tmp_path: Path, mode: str) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
         async with over_http(server.url) as client:
             answer = await called(client, "ask", question="List the name of all customers")

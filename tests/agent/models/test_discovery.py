@@ -73,7 +73,7 @@ async def test_what_lists_no_models_is_no_model_server(endpoint: OpenAIServer, r
 
 
 @pytest.mark.parametrize(("listed", "paths", "tokens"), rows("replies/contexts.jsonl"))
-async def test_the_context_is_what_the_server_says(
+async def test_the_servers_context(
     endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
 ) -> None:
     endpoint.models = (listed,)
@@ -87,9 +87,7 @@ def unnamed(monkeypatch: pytest.MonkeyPatch, url: str) -> ModelSettings:
     return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-x")
 
 
-def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_an_endpoint_alone_the_first_model_answers(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint.models = ("first-model", "second-model")
     settings = unnamed(monkeypatch, endpoint.url)
     found, note = named(settings)
@@ -102,9 +100,7 @@ def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(
     assert getattr(shared_model(settings, "second-model"), "name", "") == "second-model"
 
 
-async def test_an_endpoint_that_lists_none_is_never_asked_for_a_model_of_another_maker(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_endpoint_without_models_is_not_asked(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint.models = ()
     settings = unnamed(monkeypatch, endpoint.url)
     model = shared_model(settings)
@@ -128,9 +124,7 @@ async def test_a_name_tells_how_many_weights_a_model_has(name: str, expected: bo
 
 
 @pytest.mark.parametrize(("weights", "expected"), [(1_777_088_000, True), (32_000_000_000, False), (None, False)])
-async def test_a_server_on_this_machine_is_asked_once(
-    endpoint: OpenAIServer, weights: int | None, expected: bool
-) -> None:
+async def test_a_server_here_is_asked_once(endpoint: OpenAIServer, weights: int | None, expected: bool) -> None:
     endpoint.models = ({"id": "m", "object": "model", "meta": {"n_params": weights} if weights else {}},)
     asked = settings("any", endpoint.url)
     assert await small(asked) is expected

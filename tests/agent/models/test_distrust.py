@@ -64,9 +64,7 @@ def plan_of(**changes: str) -> Reply:
         (completion('{"plan_type": "single", "tasks": [{"id": "1", ', finish_reason="length"), "at the length limit"),
     ],
 )
-async def test_a_plan_of_template_text_or_without_end_is_dropped_at_once(
-    server: ModelServer, reply: Reply, why: str
-) -> None:
+async def test_a_plan_of_template_text_or_no_end_is_dropped(server: ModelServer, reply: Reply, why: str) -> None:
     server.script(reply)
     with pytest.raises(ModelReplyError, match=why):
         await server.model().plan(plan_request())

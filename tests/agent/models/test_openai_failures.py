@@ -67,9 +67,7 @@ async def test_a_rate_limit_is_waited_for_as_the_server_asks(server: ModelServer
 
 
 @pytest.mark.parametrize("code", [None, 1113])
-async def test_rate_limits_without_a_hint_are_waited_out_in_growing_steps_and_then_given_up(
-    server: ModelServer, code: int | None
-) -> None:
+async def test_rate_limits_without_a_hint_are_waited_out_and_given_up(server: ModelServer, code: int | None) -> None:
     """Some servers tell an empty account by a number of their own, so that it looks like an ordinary limit."""
     server.otherwise = error(429, "slow down", code=code)
     model = server.model(retry=RetryPolicy(first_wait=0.01, longest_wait=0.03))
@@ -180,9 +178,7 @@ async def test_calls_that_follow_one_another_share_a_pool_until_it_is_closed(ope
     assert first.http.is_closed
 
 
-async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
-    opened: Connections, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_rush_takes_pools_closed_after_it(opened: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
     async with AsyncExitStack() as calls:
         used = [await calls.enter_async_context(opened.one()) for _ in range(3 * CALLS)]
         assert [used.count(pool) for pool in dict.fromkeys(used)] == [CALLS] * 3

@@ -53,7 +53,7 @@ def begun(cut: str) -> Reply:
         ([completion("There are", finish_reason="length")], CUT_OFF, [True]),
     ],
 )
-async def test_an_answer_is_whole_whatever_happens_to_its_stream(
+async def test_an_answer_is_whole_however_it_came(
     server: ModelServer, replies: list[Reply], text: str, streams: list[bool]
 ) -> None:
     server.script(*replies)

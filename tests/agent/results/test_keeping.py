@@ -90,9 +90,7 @@ def test_a_page_is_json_with_a_total(kept: KeptResult) -> None:
         ([Sort(column=3)], [4, 3, 2, 5, 1]),
     ],
 )
-def test_sorting_puts_null_last_and_numbers_before_text(
-    kept: KeptResult, sort: list[Sort], expected: list[int]
-) -> None:
+def test_sorting_has_null_last_and_numbers_before_text(kept: KeptResult, sort: list[Sort], expected: list[int]) -> None:
     assert ids(kept, sort=sort) == expected
     assert ids(kept, sort=sort, offset=2, limit=2) == expected[2:4]
 
@@ -175,9 +173,7 @@ def test_stand_ins_sort_as_the_values_do() -> None:
             assert list(map(repr, exact_column(stored, exact))) == list(map(repr, values))
 
 
-def test_files_are_private_and_nothing_is_left_by_a_failure(
-    database: Database, store: ResultStore, tmp_path: Path
-) -> None:
+def test_files_are_private_and_no_failure_leaves_any(database: Database, store: ResultStore, tmp_path: Path) -> None:
     now(store, database, "SELECT * FROM t")
     with pytest.raises(StatementFailed, match="no such table") as failed:
         now(store, database, "SELECT * FROM missing")
@@ -210,9 +206,7 @@ def test_the_statement_runs_once_for_each_owner_until_the_data_changes(
     assert len(first.page().rows) == 5
 
 
-def test_limits_are_those_of_the_settings_and_the_result_says_that_it_was_cut(
-    database: Database, tmp_path: Path
-) -> None:
+def test_limits_are_those_of_the_settings_and_a_cut_result_says_so(database: Database, tmp_path: Path) -> None:
     settings = LimitSettings(_env_file=None, TEXT2SQL_EXPORT_ROWS=3)
     result = now(ResultStore.from_settings(tmp_path / "small", settings), database, "SELECT id FROM t")
 

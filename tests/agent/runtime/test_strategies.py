@@ -106,9 +106,7 @@ async def test_what_is_tried_again_is_the_strategys(
     assert len(answer.attempts) == attempts
 
 
-async def test_notes_on_the_data_are_left_out_of_plain_prompting(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_plain_prompting_has_no_notes_on_the_data(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.otherwise = answering("SELECT name FROM customers")
 
     await ask("Which customers live in Lyon?", remote, strategy="zero-shot/no-summary")

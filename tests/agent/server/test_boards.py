@@ -156,10 +156,7 @@ def test_boards_and_kept_answers_of_one_owner_are_bounded(ana: httpx.Client, mon
     for kind in (BoardRecord, KeptRecord):
         monkeypatch.setitem(MOST, kind, min(have.values()))
     run_id = ana.get("/runs").json()["runs"][0]["run_id"]
-    for refused in (
-        ana.post("/kept", json={"run_id": run_id}),
-        ana.post("/boards", json={"title": "one more"}),
-    ):
+    for refused in (ana.post("/kept", json={"run_id": run_id}), ana.post("/boards", json={"title": "one more"})):
         assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "too_large")
         assert "remove some first" in refused.json()["error"]["message"]
     assert ana.delete(f"/kept/{answer['kept_id']}").status_code == 204

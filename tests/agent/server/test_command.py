@@ -69,9 +69,7 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
         assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
 
 
-def test_killed_under_load_it_loses_no_finished_turn(
-    tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
-) -> None:
+def test_killed_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.02)
     finished: list[str] = []
     with started(tmp_path, **model) as (process, port, _):

@@ -195,9 +195,7 @@ def test_the_presets_and_the_structure_rows_and_values_of_a_database(server: Run
     assert QUESTION in presets[0]["examples"]
 
 
-def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_that_takes_no_writes_is_not_ready_nor_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.1)
     with running(settings_for(tmp_path)) as server:
         wait_until(lambda: server.get("/ready").json()["ready"])

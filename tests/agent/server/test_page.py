@@ -55,10 +55,7 @@ def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: Bui
     assert icon.headers["cache-control"] == "no-cache"
 
 
-@pytest.mark.parametrize(
-    "path",
-    sections("server/requests.txt")["paths that lead out of the folder"][0],
-)
+@pytest.mark.parametrize("path", sections("server/requests.txt")["paths that lead out of the folder"][0])
 def test_no_path_leads_out_of_the_folder(built: Built, path: str) -> None:
     import socket
 

@@ -50,9 +50,7 @@ def test_a_run_is_cancelled_through_the_other_server(two: Two, endpoint: OpenAIS
     assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
 
 
-def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
-    two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_servers_run_is_interrupted(two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     from agent.store import Store

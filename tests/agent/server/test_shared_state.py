@@ -77,9 +77,7 @@ async def _nothing(_: LiveRuns) -> None:
     """Instead of a look into the state."""
 
 
-def test_a_cancelled_run_of_the_other_server_stops_without_waiting_for_the_pulse(
-    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_run_stops_before_the_pulse(two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     monkeypatch.setattr(LiveRuns, "_heed", _nothing)
     model.otherwise = scripted("SELECT 1", plan_delay=120)
@@ -107,9 +105,7 @@ def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(two: Two, 
     assert [number for number, _ in seen.numbered] == list(range(2, len(seen.numbered) + 2))
 
 
-def test_a_stopped_thread_can_be_asked_at_the_other_server_at_once(
-    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_thread_is_free_elsewhere(two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
     finish = RunStore.finish_run
@@ -324,9 +320,7 @@ async def test_limits_count_the_requests_of_all_servers_together(postgres_url: s
         await store.close()
 
 
-async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_is_away_ends_nothing(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_tokens_are_taken_in_blocks(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
     store = await open_store(state)
     limits = Limits(ServerSettings(_env_file=None))

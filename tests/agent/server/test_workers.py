@@ -83,9 +83,7 @@ def test_each_worker_is_ready_any_answers_for_all_figures_and_a_taken_port_is_to
     assert process.wait(60) == 0
 
 
-def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_along(
-    two: tuple[Server, int], endpoint: OpenAIServer
-) -> None:
+def test_a_killed_worker_is_replaced_and_no_worker_is_orphaned(two: tuple[Server, int], endpoint: OpenAIServer) -> None:
     process, port = two
     finished = httpx.post(f"http://127.0.0.1:{port}/query", json={"question": QUESTION}, timeout=60)
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
@@ -116,9 +114,7 @@ def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_a
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 60)
 
 
-def test_told_to_stop_the_workers_let_running_questions_finish(
-    tmp_path: Path, endpoint: OpenAIServer, shared: dict[str, str]
-) -> None:
+def test_stopped_workers_let_questions_finish(tmp_path: Path, endpoint: OpenAIServer, shared: dict[str, str]) -> None:
     with started(tmp_path, *WORKERS, **shared, TEXT2SQL_DRAIN_SECONDS="60") as (process, port, _):
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1.5)
         under_way = [raw_query(port, {"question": QUESTION}) for _ in range(4)]

@@ -65,9 +65,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
         ("postgresql://me:hunter2@db:port/x", "not a URL"),
     ],
 )
-async def test_a_url_that_names_no_state_is_refused_without_repeating_it(
-    tmp_path: Path, url: str, message: str
-) -> None:
+async def test_a_url_that_names_no_state_is_refused_unrepeated(tmp_path: Path, url: str, message: str) -> None:
     with pytest.raises(StateUnusable, match=message) as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
     assert "hunter2" not in str(refused.value)
@@ -173,9 +171,7 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
     assert left == []
 
 
-async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
-    config: StateSettings, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_another_secret_opens_no_address(config: StateSettings, caplog: pytest.LogCaptureFixture) -> None:
     store = await open_store(config)
     await store.add_source(source())
     await store.close()

@@ -87,8 +87,7 @@ async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
     thread = await first_turn(store, a_run("r"))
     await store.finish_run("r", status="success")
     begun = await asyncio.gather(
-        *(store.begin_turn(a_run(f"r{n}", thread_id=thread.thread_id)) for n in range(8)),
-        return_exceptions=True,
+        *(store.begin_turn(a_run(f"r{n}", thread_id=thread.thread_id)) for n in range(8)), return_exceptions=True
     )
 
     assert sorted(type(one).__name__ for one in begun) == ["RunRecord", *["ThreadBusy"] * 7]

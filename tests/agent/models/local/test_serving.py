@@ -73,9 +73,7 @@ def test_it_is_started_once_with_a_key_of_its_own_and_loaded(fetched: Path, llam
     assert 1 <= free_cores() <= (os.cpu_count() or 1)
 
 
-def test_two_processes_share_one_server_which_ends_with_the_last(
-    fetched: Path, llama_server: Path, tmp_path: Path
-) -> None:
+def test_processes_share_a_server_that_ends_with_the_last(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
     with user(fetched, llama_server, tmp_path) as first, user(fetched, llama_server, tmp_path) as second:
         assert first.stdout.readline() == second.stdout.readline() != ""
         (start,) = starts(llama_server)
@@ -128,9 +126,7 @@ def test_a_start_that_nobody_waits_for_any_more_is_given_up(fetched: Path, llama
     assert becomes(lambda: not alive(starts(llama_server)[0]["pid"]), seconds=8)
 
 
-def test_llama_cpp_python_serves_where_there_is_no_llama_server(
-    fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_llama_cpp_python_serves_in_its_place(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = tmp_path / "llama_cpp" / "server" / "__main__.py"
     module.parent.mkdir(parents=True)
     source = SERVER.replace("LLAMA_API_KEY", "API_KEY").replace("--alias", "--model_alias")

@@ -209,10 +209,7 @@ def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str) -
         serve(TEXT2SQL_CORS_ORIGINS=origins)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "problem"),
-    sections("server/requests.txt")["bad tokens"],
-)
+@pytest.mark.parametrize(("tokens", "problem"), sections("server/requests.txt")["bad tokens"])
 def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) -> None:
     settings = ServerSettings.model_validate({"TEXT2SQL_TOKENS": tokens})
 
@@ -226,10 +223,7 @@ def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) 
     assert "TEXT2SQL_TOKENS" in (host_problem("127.0.0.1", settings) or "")
 
 
-@pytest.mark.parametrize(
-    ("host", "variables", "problem"),
-    rows("server/hosts.jsonl"),
-)
+@pytest.mark.parametrize(("host", "variables", "problem"), rows("server/hosts.jsonl"))
 def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None) -> None:
     refusal = host_problem(host, ServerSettings.model_validate(variables))
 

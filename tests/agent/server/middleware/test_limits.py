@@ -218,9 +218,7 @@ def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.Mo
             assert connection.recv(100) == b""
 
 
-def test_the_second_head_of_a_connection_is_timed_too_and_a_stream_is_not(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_head_is_timed_too_and_a_stream_is_not(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
     server = serve()
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:

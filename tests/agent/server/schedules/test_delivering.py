@@ -81,9 +81,7 @@ async def test_sending_by_hand_needs_no_condition_and_goes_once_at_a_time(desk: 
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_webhook_that_is_busy_is_tried_again_with_growing_pauses(
-    desk: Desk, hook: Webhook, status: int
-) -> None:
+async def test_a_busy_webhook_is_tried_again_with_growing_pauses(desk: Desk, hook: Webhook, status: int) -> None:
     made = await desk.plan(await desk.keep())
     hook.answer = lambda _: status
     await desk.later(days=1)
@@ -104,9 +102,7 @@ async def test_a_webhook_that_is_busy_is_tried_again_with_growing_pauses(
 @pytest.mark.parametrize(
     ("status", "state"), [(400, "failed"), (404, "failed"), (302, "failed"), (500, "in doubt"), (0, "in doubt")]
 )
-async def test_what_is_refused_or_in_doubt_is_not_sent_again_by_itself(
-    desk: Desk, hook: Webhook, status: int, state: str
-) -> None:
+async def test_what_is_refused_or_in_doubt_is_sent_once(desk: Desk, hook: Webhook, status: int, state: str) -> None:
     made = await desk.plan(await desk.keep())
     hook.answer = lambda _: status
 
@@ -221,9 +217,7 @@ async def test_pausing_removing_and_bounds(desk: Desk, hook: Webhook, monkeypatc
     assert len(hook.posts) == 6
 
 
-async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stopped_delivery_is_taken_over(desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     await desk.plan(await desk.keep())
     desk.now += timedelta(days=1)
     begun = asyncio.Event()
@@ -243,9 +237,7 @@ async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(
     assert len(hook.posts) == 1
 
 
-async def test_what_was_being_sent_when_its_process_ended_is_in_doubt(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_dead_process_sent_is_in_doubt(desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     made = await desk.plan(await desk.keep())
 
     async def gone(*_: Any) -> str:
@@ -302,9 +294,7 @@ def _runs(part: Any) -> list[dict[str, Any]]:
     return [run for each in part for run in _runs(each)] if isinstance(part, list) else []
 
 
-async def test_a_lease_is_renewed_while_its_process_works(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lease_is_renewed_during_work(desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query of minutes is not taken over by another process."""
     await desk.plan(await desk.keep())
     go_on, prepared = asyncio.Event(), Scheduler._prepared
@@ -326,9 +316,7 @@ async def test_a_lease_is_renewed_while_its_process_works(
     assert len(hook.posts) == 1
 
 
-async def test_one_who_was_taken_for_gone_sends_nothing(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_taken_for_gone_sends_nothing(desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that was frozen for longer than its lease goes on when another has sent it."""
     made = await desk.plan(await desk.keep())
     go_on, prepared = asyncio.Event(), Scheduler._prepared

@@ -74,7 +74,7 @@ def nothing_twice(records: list[DeliveryRecord], hook: Webhook) -> Counter[str]:
 
 
 @pytest.mark.slow
-async def test_a_worker_is_killed_among_hundreds_of_deliveries(
+async def test_a_killed_worker_sends_nothing_twice(
     postgres_url: str, tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(MOST, ScheduleRecord, COUNT)
