@@ -184,16 +184,11 @@ def test_no_canary_is_in_a_byte_that_leaves(taught: Taught, caplog: pytest.LogCa
 
 async def test_no_canary_is_in_what_a_model_gets_over_mcp(taught: Taught) -> None:
     pytest.importorskip("mcp")
-    import httpx2
-    from mcp import Client
-    from mcp.client.streamable_http import streamable_http_client
+    from tests.agent.mcp.client import over_http
 
     served, prompts, _ = taught
     seen = Searched()
-    async with (
-        httpx2.AsyncClient(headers=ANNA, timeout=60) as http,
-        Client(streamable_http_client(f"{served.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
-    ):
+    async with over_http(served.url, ANNA["Authorization"].removeprefix("Bearer ")) as client:
         for question in QUESTIONS:
             seen.add((await client.call_tool("ask", {"question": question})).model_dump_json(), question)
         for tool in ("list_databases", "describe_schema"):
@@ -280,13 +275,9 @@ def test_filters_and_drill_down_give_nobody_more_than_their_rights(taught: Taugh
     served, _, _ = taught
     columns = {"Pay": ("salary", "number", ["888001", None]), "Name": ("name", "value", ["Sentinel-Dora"])}
     columns |= {"Region": ("region", "value", ["EU"]), "Of Sentinel-Dora": ("region", "value", [])}
+    staff = {"preset": "configured", "table": "staff"}
     filters = [
-        {
-            "label": label,
-            "kind": kind,
-            "columns": [{"preset": "configured", "table": "staff", "column": column}],
-            "value": value,
-        }
+        {"label": label, "kind": kind, "columns": [{**staff, "column": column}], "value": value}
         for label, (column, kind, value) in columns.items()
     ]
     sql = "SELECT COUNT(*) AS n FROM staff"

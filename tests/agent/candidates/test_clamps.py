@@ -1,5 +1,4 @@
-"""Clamps rewrite a query by the words of its question; the constraint gate sends it back. Both are off by default.
-A small model is told what is wrong with its query."""
+"""Clamps rewrite a query by its question, the constraint gate sends it back; a small model is told what is wrong."""
 
 from __future__ import annotations
 

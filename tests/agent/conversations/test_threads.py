@@ -25,6 +25,7 @@ from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
 from tests.agent.store.conftest import a_run, first_turn
 from tests.settings import overridden
+from tests.waiting import becomes
 from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM customers"
@@ -38,7 +39,6 @@ async def test_the_answer_is_whole_and_what_is_kept_is_small(
 ) -> None:
     answer = await talk("How many?", ScriptedModel(MANY, relevance=0.9))
     checkpoint = await checkpointer.aget_tuple({"configurable": {"thread_id": request.node.name}})
-    assert checkpoint is not None
     state = checkpoint.checkpoint["channel_values"]
 
     assert len(answer.rows) == 5000
@@ -107,10 +107,7 @@ async def test_a_deleted_thread_leaves_no_state(kept: Settings, shop: Database) 
 async def test_two_questions_at_once_on_a_thread_are_one_too_many(talk: Talk) -> None:
     slow = ScriptedModel(COUNT, relevance=0.9, seconds=0.3)
     first = asyncio.create_task(talk("How many customers are there?", slow))
-    for _ in range(1000):
-        if slow.plan_requests:
-            break
-        await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(becomes, lambda: bool(slow.plan_requests))
     second = await talk("How many customers are there?", slow)
     elsewhere = await talk("How many customers are there?", slow, thread="other")
 
@@ -217,6 +214,5 @@ async def test_a_thread_keeps_its_latest_checkpoint_alone(kept: Settings, postgr
             ]
         await threads.adelete_thread(name[0])
 
-    assert found is not None
     assert found.checkpoint["channel_values"] == {"history": ["turn 3"]}
     assert counts == [(1,), (1,)]

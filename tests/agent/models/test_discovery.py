@@ -18,7 +18,6 @@ from agent.models.openai import OpenAIModel
 from agent.models.protocol import ModelRefused, SqlRequest
 from agent.runtime.preparation import run_context
 from agent.state import QueryTask
-from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Schema
 from tests.openai_server import OpenAIServer, Reply, error, raw
@@ -145,22 +144,10 @@ async def test_a_small_model_works_as_a_cascade_unless_a_strategy_is_set(
         await context.close()
 
 
-@pytest.fixture
-def database() -> Iterator[Database]:
-    with open_database(":memory:") as opened:
-        yield opened
-
-
-def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    return ModelSettings(_env_file=None, **values)  # type: ignore[arg-type]
-
-
-def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = configured(monkeypatch, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
-    assert not make_model(settings, database, "Offline").capabilities.remote
-    named = make_model(settings, database, "llama3")
+def test_a_name_wins(shop: Database, alone: None) -> None:
+    settings = ModelSettings(_env_file=None, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
+    assert not make_model(settings, shop, "Offline").capabilities.remote
+    named = make_model(settings, shop, "llama3")
     assert named.name == "llama3"
     assert isinstance(named, OpenAIModel)
     assert named._settings.price_input == 1.5

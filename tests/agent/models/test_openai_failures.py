@@ -1,5 +1,4 @@
-"""What goes wrong between us and an endpoint: the error that the user sees, what is tried again, and how long;
-and the connections that calls share."""
+"""What goes wrong between us and an endpoint: what the user sees, what is tried again, how connections are shared."""
 
 from __future__ import annotations
 
@@ -84,10 +83,8 @@ def test_the_waits_grow_and_those_at_a_rate_limit_last_over_a_minute() -> None:
     assert 45 < sum(wait or 0.0 for wait in waits) < 80
     assert RetryPolicy().wait(replace(limited, wait=120.0), 1, 60.0) is None
     down = Failure(ModelUnavailable, "overloaded", retry=True, status=503)
-    first, *_, last = (RetryPolicy().wait(down, failures, 120.0) for failures in range(1, 5))
-    assert first is not None
-    assert last is not None
-    assert last > 2 * first
+    first, *_, last = (RetryPolicy().wait(down, failures, 120.0) or 0.0 for failures in range(1, 5))
+    assert last > 2 * first > 0.0
 
 
 async def test_a_retry_that_hangs_is_told_by_what_it_retried(server: ModelServer) -> None:

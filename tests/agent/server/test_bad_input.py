@@ -10,7 +10,16 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.agent.server.running import Running, raw_query, read_until, running, scripted, settings_for, wait_until
+from tests.agent.server.running import (
+    Running,
+    model_at,
+    raw_query,
+    read_until,
+    running,
+    scripted,
+    settings_for,
+    wait_until,
+)
 from tests.openai_server import OpenAIServer
 from tests.pairs import sections
 
@@ -33,15 +42,13 @@ def healthy(server: Running) -> Iterator[None]:
     wait_until(lambda: server.get("/ready").json()["ready"])
 
 
-def test_a_body_that_is_no_json(server: Running) -> None:
-    answer = httpx.post(f"{server.url}/query", content=b"{question:", headers={"Content-Type": "application/json"})
-
-    assert refused(answer) == (400, "bad_request")
+JSON = {"Content-Type": "application/json"}
 
 
-def test_a_question_with_half_a_character(server: Running) -> None:
-    body = b'{"question": "how many \\ud800 customers"}'
-    answer = httpx.post(f"{server.url}/query", content=body, headers={"Content-Type": "application/json"})
+def test_a_body_that_is_no_json_or_holds_half_a_character(server: Running) -> None:
+    broken, half = b"{question:", b'{"question": "how many \\ud800 customers"}'
+    assert refused(httpx.post(f"{server.url}/query", content=broken, headers=JSON)) == (400, "bad_request")
+    answer = httpx.post(f"{server.url}/query", content=half, headers=JSON)
 
     assert answer.status_code in (200, 422)
     if answer.status_code == 200:
@@ -125,7 +132,7 @@ def test_an_upload_without_a_file_or_of_none_that_is_read(server: Running) -> No
 
 def test_as_many_runs_as_there_is_room_for(tmp_path: Path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
-    config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_MAX_RUNS=2)
+    config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_MAX_RUNS=2)
     with running(config) as small:
         under_way = [raw_query(small.port, {"question": "How many customers are there?"}) for _ in range(2)]
         for connection in under_way:

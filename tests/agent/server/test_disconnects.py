@@ -19,6 +19,7 @@ from eval.databases import Database, ExecutionResult
 from tests.agent.results.test_exporting import kept
 from tests.agent.server.running import (
     Running,
+    model_at,
     raw_query,
     read_until,
     run_and_thread,
@@ -106,9 +107,7 @@ def test_a_postgresql_statement_ends_within_200_ms(postgres_url: str, endpoint: 
                 assert isinstance(statement.exception(), psycopg.errors.QueryCanceled)
             return seconds
 
-        config = settings_for(
-            tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DATABASE_URL=postgres_url
-        )
+        config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_DATABASE_URL=postgres_url)
         times, by_hand = [], []
         with running(config) as server:
             for _ in range(4):
@@ -193,7 +192,7 @@ def test_a_stuck_client_is_given_up(
     names = " || ".join(f"{t}.name || {t}.email" for t in "abcde")
     long_text = f"SELECT group_concat({names}) AS words FROM " + ", ".join(f"customers AS {t}" for t in "abcde")
     endpoint.otherwise = scripted(f"SELECT words FROM ({long_text}) AS w, customers AS x, customers AS y")
-    config = settings_for(tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file)
+    config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_DB_PATH=shop_file)
     with (
         running(config, send_buffer=4096) as server,
         raw_query(server.port, {"question": QUESTION}, receive_buffer=2048) as stuck,

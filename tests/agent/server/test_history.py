@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.agent.server.running import Running, running, settings_for, wait_until
+from tests.agent.server.running import ANA, BEN, Running, running, settings_for, wait_until
 
 QUESTION = "How many customers are there?"
 
@@ -156,10 +156,8 @@ def test_a_connected_database_is_asked_without_its_password_being_said(server: R
 
 
 def test_what_one_client_made_is_not_there_for_another(tmp_path: Path) -> None:
-    tokens = {"ana": "a" * 20, "bo": "b" * 20}
-    config = settings_for(tmp_path, TEXT2SQL_TOKENS=",".join(f"{n}={t}" for n, t in tokens.items()))
-    with running(config) as server:
-        ana, bo = ({"Authorization": f"Bearer {token}"} for token in tokens.values())
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=f"ana={ANA},bo={BEN}")) as server:
+        ana, bo = ({"Authorization": f"Bearer {token}"} for token in (ANA, BEN))
         streamed = server.stream("POST", "/query", json={"question": QUESTION}, headers=ana)
 
         assert server.get("/runs").status_code == 401

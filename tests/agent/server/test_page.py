@@ -29,18 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 
 def test_the_pages_own_routes_are_the_one_index(built: Built) -> None:
-    for path in [
-        "/",
-        "/t/abc",
-        "/r/abc",
-        "/d/abc",
-        "/data/shop",
-        "/data/shop/vocabulary",
-        "/q/shop",
-        "/b",
-        "/b/abc",
-        "/s/abc",
-    ]:
+    for path in sections("server/requests.txt")["paths of the page"][0]:
         answer = built[0].get(path)
         assert "the page" in answer.text, path
         assert answer.headers["content-type"].startswith("text/html")

@@ -12,6 +12,7 @@ from agent.store.records import RunRecord
 from agent.store.threads import ThreadStore
 from tests.agent.server.running import (
     Running,
+    model_at,
     raw_query,
     read_until,
     run_and_thread,
@@ -29,9 +30,7 @@ Two = tuple[Running, Running]
 @pytest.fixture
 def two(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     monkeypatch.setattr(live_runs, "PULSE_SECONDS", 0.2)
-    config = settings_for(
-        tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file, TEXT2SQL_MODEL="m"
-    )
+    config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_DB_PATH=shop_file)
     with running(config) as one, running(config) as other:
         yield one, other
 

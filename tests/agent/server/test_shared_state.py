@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,14 @@ from agent.config import ServerSettings, StateSettings
 from agent.server.instance import Instance
 from agent.server.limits import Limits
 from agent.server.runs.registry import LiveRuns
-from agent.store import open_store
+from agent.store import Store, open_store
 from agent.store.records import RunRecord
 from agent.store.runs import RunStore
+from tests.agent.a2a.conftest import message, rpc
 from tests.agent.conftest import TABLES
 from tests.agent.server.running import (
     Running,
+    model_at,
     raw_query,
     read_until,
     run_and_thread,
@@ -55,15 +57,25 @@ def model() -> Iterator[OpenAIServer]:
         yield server
 
 
+@pytest.fixture
+def state(postgres_url: str, tmp_path: Path) -> StateSettings:
+    return StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+
+
+@pytest.fixture
+async def store(state: StateSettings) -> AsyncIterator[Store]:
+    opened = await open_store(state)
+    yield opened
+    await opened.close()
+
+
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str) -> Iterator[Two]:
     folder = tmp_path_factory.mktemp("shared")
     sqlite_file(folder / "shop.sqlite", TABLES)
     config = settings_for(
         folder,
-        OPENAI_BASE_URL=model.url,
-        OPENAI_API_KEY="k",
-        TEXT2SQL_MODEL="m",
+        **model_at(model),
         TEXT2SQL_DB_PATH=folder / "shop.sqlite",
         TEXT2SQL_STATE_URL=postgres_url,
         TEXT2SQL_SECRET="a secret of the tests",
@@ -139,7 +151,7 @@ def test_verified_questions_boards_and_the_model_are_the_same_at_both(two: Two, 
     assert httpx.put(f"{one.url}/model", json=changed, timeout=30).status_code == 200
     wait_until(lambda: other.get("/health").json()["model"] == "another", 30)
     assert httpx.delete(f"{other.url}/model", timeout=30).status_code == 200
-    wait_until(lambda: one.get("/health").json()["model"] == "m", 30)
+    wait_until(lambda: one.get("/health").json()["model"] == "scripted", 30)
 
 
 def test_an_upload_is_asked_and_removed_at_the_other_server(two: Two) -> None:
@@ -166,14 +178,8 @@ TASK = {
 }
 
 
-def call(server: Running, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return server.post("/a2a", body).json()
-
-
-def message(content: object, **more: str) -> dict[str, Any]:
-    part = {"kind": "text", "text": content if isinstance(content, str) else json.dumps(content)}
-    return {"message": {"kind": "message", "messageId": uuid.uuid4().hex, "role": "user", "parts": [part], **more}}
+def call(server: Running, method: str, params: dict[str, Any]) -> Any:
+    return rpc(f"{server.url}/a2a", method, params)
 
 
 def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thread, list[dict[str, Any]]]:
@@ -201,7 +207,6 @@ def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thr
 
 def loop_of(server: Running) -> asyncio.AbstractEventLoop:
     task = server.services.runs._pulse
-    assert task is not None
     return task.get_loop()
 
 
@@ -236,9 +241,7 @@ def test_a_running_task_is_followed_and_cancelled_at_the_other_server(two: Two, 
     assert seen[-1]["status"]["state"] == "canceled"
 
 
-async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
-    store = await open_store(state)
+async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(store: Store) -> None:
     there, here = (Place(store, name) for name in ("gone", "here"))
     caller = ServerCallContext(user=UnauthenticatedUser())
     working = Task(id="t1", context_id="c1", status=TaskStatus(state=TaskState.TASK_STATE_WORKING))
@@ -260,7 +263,6 @@ async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_u
     assert [task.id for task in (await known.list(ListTasksRequest(context_id="c1"), caller)).tasks] == ["t1"]
     await store.prune_tasks(days=0)
     assert await known.get("t1", caller) is None
-    await store.close()
 
 
 # --- MCP ---
@@ -300,8 +302,7 @@ def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(tw
 # --- limits ---
 
 
-async def test_limits_count_the_requests_of_all_servers_together(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+async def test_limits_count_the_requests_of_all_servers_together(state: StateSettings) -> None:
     settings = ServerSettings(_env_file=None, TEXT2SQL_RATE_PER_MINUTE=20)
     stores = [await open_store(state) for _ in range(2)]
     both = [Limits(settings), Limits(settings)]
@@ -320,8 +321,9 @@ async def test_limits_count_the_requests_of_all_servers_together(postgres_url: s
         await store.close()
 
 
-async def test_tokens_are_taken_in_blocks(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+async def test_tokens_are_taken_in_blocks_and_a_state_that_is_away_ends_nothing(
+    state: StateSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = await open_store(state)
     limits = Limits(ServerSettings(_env_file=None))
     limits.store = store
@@ -344,9 +346,7 @@ async def test_tokens_are_taken_in_blocks(postgres_url: str, tmp_path: Path, mon
     await away.close()
 
 
-async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
-    store = await open_store(state)
+async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(store: Store) -> None:
     run = RunRecord(run_id=uuid.uuid4().hex, owner="ana", preset="shop", started=datetime.now(UTC))
     await store.begin_run(run, instance="gone")
     live = LiveRuns(store, ServerSettings(_env_file=None), instance=Instance(replaces="gone"))
@@ -354,7 +354,5 @@ async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(post
     await live.open()
 
     kept = await store.get(RunRecord, "ana", run.run_id)
-    assert kept is not None
     assert kept.status == "interrupted"
     await live.close()
-    await store.close()

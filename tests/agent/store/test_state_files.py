@@ -16,30 +16,15 @@ import pytest
 
 from agent.config import StateSettings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
-from agent.store.records import BoardRecord, SourceRecord, ThreadRecord
+from agent.store.records import BoardRecord, ThreadRecord
 from agent.store.tables import STEPS
-from tests.agent.store.conftest import SECRET, a_run, first_turn
+from tests.agent.store.conftest import SECRET, a_run, a_source, first_turn
 from tests.commands import Process
-
-URL = "postgresql://me:hunter2@db/sales"
+from tests.pairs import sections
 
 
 def settings(folder: Path, **more: str) -> StateSettings:
     return StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(folder), **more})
-
-
-def source(kind: str = "connected", location: str = URL) -> SourceRecord:
-    return SourceRecord.model_validate(
-        {
-            "source_id": "s1",
-            "owner": "ann",
-            "name": "sales",
-            "kind": kind,
-            "dialect": "postgres",
-            "location": location,
-            "created": datetime.now(UTC),
-        }
-    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
@@ -47,7 +32,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     store = await open_store(settings(folder))
     await store.begin_run(a_run())
-    await store.add_source(source())
+    await store.add_source(a_source())
 
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     await store.close()
@@ -57,14 +42,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     assert set(modes.values()) == {0o600}
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("mysql://root:hunter2@db/state", "sqlite:/// or postgresql://"),
-        ("sqlite:///:memory:", "outlive"),
-        ("postgresql://me:hunter2@db:port/x", "not a URL"),
-    ],
-)
+@pytest.mark.parametrize(("url", "message"), sections("server/requests.txt")["states of no use"])
 async def test_a_url_that_names_no_state_is_refused_unrepeated(tmp_path: Path, url: str, message: str) -> None:
     with pytest.raises(StateUnusable, match=message) as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
@@ -154,7 +132,7 @@ async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.
 
 async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: StateSettings) -> None:
     store = await open_store(config)
-    await store.add_source(source())
+    await store.add_source(a_source())
     kept = await store._read(lambda c: c.exec_driver_sql("SELECT location FROM text2sql_sources").scalar())
     await store.close()
 
@@ -167,13 +145,13 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
     assert kept is not None
     assert "hunter2" not in kept
     assert listed == [removed]
-    assert listed[0].location == URL
+    assert listed[0].location == a_source().location
     assert left == []
 
 
 async def test_another_secret_opens_no_address(config: StateSettings, caplog: pytest.LogCaptureFixture) -> None:
     store = await open_store(config)
-    await store.add_source(source())
+    await store.add_source(a_source())
     await store.close()
     other = StateSettings.model_validate(
         config.model_dump(by_alias=True, exclude={"secret"}) | {"TEXT2SQL_SECRET": SECRET[::-1]}
@@ -186,15 +164,14 @@ async def test_another_secret_opens_no_address(config: StateSettings, caplog: py
 
     assert "s1 is left out: " in caplog.text
     assert "another key" in caplog.text
-    assert removed is not None
     assert removed.location == ""
 
 
 async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_url: str, tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=postgres_url))
     with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
-        await store.add_source(source())
-    await store.add_source(source("uploaded", "/data/uploads/a.sqlite"))
+        await store.add_source(a_source())
+    await store.add_source(a_source("uploaded", "/data/uploads/a.sqlite"))
     [record] = await store.sources("ann")
     await store.close()
 
@@ -204,7 +181,7 @@ async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_
 async def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_SECRET="short"))
     with pytest.raises(SecretMissing, match="too short"):
-        await store.add_source(source())
+        await store.add_source(a_source())
     await store.close()
 
 

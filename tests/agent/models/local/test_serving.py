@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import stat
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -20,7 +18,7 @@ from agent.models.local import serving
 from agent.models.local.serving import ensure_served, free_cores, served
 from agent.models.protocol import ModelUnavailable
 from eval.tasks.cache_folder import fallback_folder
-from tests.agent.models.local.conftest import SERVER, alive, environment
+from tests.agent.models.local.conftest import SERVER, alive, environment, starts
 from tests.waiting import becomes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="models are served on Linux and macOS")
@@ -31,12 +29,6 @@ from agent.models.local.serving import ensure_served
 print(*ensure_served(Path(sys.argv[1]), sys.argv[2]), flush=True)
 sys.stdin.read()
 """
-
-
-def starts(program: Path) -> list[dict[str, Any]]:
-    """What was noted at each start of the server."""
-    noted = program.with_name("started")
-    return [json.loads(line) for line in noted.read_text().splitlines()] if noted.exists() else []
 
 
 def supervisor_of(pid: int) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.agent.server.running import ANA, BEN
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.receivers import Webhook
 
-ANA, BEN = "a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789"
 CANARY = "ana@example.org"
 EMAILS = "SELECT email FROM customers WHERE email = 'ana@example.org'"
 
