@@ -50,7 +50,7 @@ def _insert(table: str, rows: Sequence[tuple[object, ...]]) -> str:
 
 def whole() -> list[str]:
     """The statements that make the company."""
-    rows = {"staff": [*STAFF], "sales": [*SALES], "payroll": [*PAYROLL], "goods": [*GOODS]}
+    rows: dict[str, Sequence[tuple[object, ...]]] = {"staff": STAFF, "sales": SALES, "payroll": PAYROLL, "goods": GOODS}
     tables = [f"CREATE TABLE {name} ({columns})" for name, columns in _TABLES.items()]
     filled = [_insert(name, kept) for name, kept in rows.items()]
     return [*tables, *filled, "CREATE VIEW all_staff AS SELECT * FROM staff"]

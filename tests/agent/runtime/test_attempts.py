@@ -111,7 +111,7 @@ def test_a_plan_of_one_task_is_single_whatever_it_calls_itself() -> None:
     assert in_running_order(plan(("only", []))).plan_type == "single"
 
 
-TOO_MANY = ([(str(i), []) for i in range(MAX_TASKS + 1)], "at most")
+TOO_MANY: Any = ([(str(i), []) for i in range(MAX_TASKS + 1)], "at most")
 
 
 @pytest.mark.parametrize(("tasks", "reason"), [*rows("kinds/broken_plans.jsonl"), TOO_MANY])

@@ -10,12 +10,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.config import StateSettings
-from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
+from agent.store import SecretMissing, StateUnavailable, StateUnusable, open_store
 from agent.store.records import BoardRecord, ThreadRecord
 from agent.store.tables import STEPS
 from tests.agent.store.conftest import SECRET, a_run, a_source, first_turn
@@ -196,7 +195,8 @@ from agent.store.records import RunRecord, StoredEvent
 
 async def work(name):
     store = await open_store(StateSettings())
-    for n in range(25):
+    await store.ping()
+    for n in range(int(sys.argv[3])):
         run = RunRecord(run_id=f"{name}-{n}", owner="ann", preset="shop", question="q", started=datetime.now(UTC),
                         thread_id=sys.argv[2])
         await store.begin_turn(run, instance=name, patience=60.0)
@@ -208,36 +208,22 @@ asyncio.run(work(sys.argv[1]))
 """
 
 
-_OPENER = """
-import asyncio
-from agent.config import StateSettings
-from agent.store import open_store
-
-async def work():
-    store = await open_store(StateSettings())
-    await store.ping()
-    await store.close()
-
-asyncio.run(work())
-"""
-
-
 async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings) -> None:
     store = await open_store(config)
     thread = await first_turn(store, a_run())
     await store.finish_run("r1", status="success")
-    workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
+    workers = [_started(config, f"p{n}", thread.thread_id, "25") for n in range(4)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0] * 4, ends
-    turns = [run.turn for run in await _all(store)]
-    assert sorted(turns) == list(range(1, 102))
+    runs, _ = await store.runs("ann", limit=200)
+    assert sorted(run.turn for run in runs) == list(range(1, 102))
     assert (await store.get(ThreadRecord, "ann", thread.thread_id) or thread).turns == 101
     await store.close()
 
 
 async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateSettings) -> None:
-    workers = [_started(_OPENER, config) for _ in range(6)]
+    workers = [_started(config, f"p{n}", "", "0") for n in range(6)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0] * 6, ends
@@ -247,15 +233,7 @@ async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateS
     await store.close()
 
 
-async def _all(store: Store) -> list[Any]:
-    runs, before = await store.runs("ann", limit=200)
-    while before:
-        more, before = await store.runs("ann", limit=200, before=before)
-        runs += more
-    return runs
-
-
-def _started(code: str, config: StateSettings, *arguments: str) -> Process:
+def _started(config: StateSettings, *arguments: str) -> Process:
     named = {"TEXT2SQL_STATE_DIR": config.folder, "TEXT2SQL_STATE_URL": config.url}
     environment = {**os.environ, **{k: v for k, v in named.items() if v}}
-    return Process("-c", code, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Process("-c", _WORKER, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -28,17 +28,14 @@ PASSWORD = "marker-password"
 ROW = "markerrow"
 
 
-def logging_to(stream: io.StringIO, **variables: object) -> None:
-    configure_logging(Settings(_env_file=None, **variables), stream, level=logging.DEBUG)
-
-
 @pytest.fixture
 def lines() -> io.StringIO:
     """The log, as it goes to standard error. Servers of other tests may have left uvicorn's loggers deaf."""
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).setLevel(logging.NOTSET)
     stream = io.StringIO()
-    logging_to(stream, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
+    config = Settings(_env_file=None, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
+    configure_logging(config, stream, level=logging.DEBUG)
     return stream
 
 
