@@ -31,6 +31,8 @@ SECRETS = ("sentinel", "77700", "88800", "99900")
 
 POLICIES = (FIXTURES / "access/policies.yaml").read_text(encoding="utf-8")
 TOKENS = "anna=anna-token-0123456789,ben=ben-token-0123456789,eve=eve-token-01234567890"
+ANNA = {"Authorization": "Bearer anna-token-0123456789"}
+BEN = {"Authorization": "Bearer ben-token-0123456789"}
 _TABLES = {
     "staff": "id INTEGER, name VARCHAR(40), region VARCHAR(10), salary INTEGER, email VARCHAR(60), boss_id INTEGER",
     "sales": "id INTEGER, staff_id INTEGER, amount INTEGER, note VARCHAR(40)",

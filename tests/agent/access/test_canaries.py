@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from agent.batch import app as batch
 from agent.config import settings
 from experiments.parser.hostile_questions import questions as garbled
-from tests.agent.access.company import TOKENS
+from tests.agent.access.company import ANNA, BEN, TOKENS
 from tests.agent.access.conftest import ENGINES, Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
@@ -29,8 +29,6 @@ from tests.samples import sampled
 pytestmark = pytest.mark.parametrize("company", sampled(ENGINES, 2), indirect=True, scope="module")
 """What a door lets out depends on the engine only by the statement, which `test_attempts` tries on each of them."""
 
-ANNA = {"Authorization": "Bearer anna-token-0123456789"}
-BEN = {"Authorization": "Bearer ben-token-0123456789"}
 
 CANARY = re.compile(r"sentinel|(?<![\d.])(?:777|888|999)00\d(?!\d)")
 """What only hidden rows, columns and tables hold; not the same digits in the middle of a time."""

@@ -10,13 +10,11 @@ import pytest
 
 from agent.config import Settings
 from agent.runner import run
-from tests.agent.access.company import SECRETS, TOKENS
+from tests.agent.access.company import ANNA, SECRETS, TOKENS
 from tests.agent.access.conftest import Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, Stream, running, settings_for
 
-ANNA = {"Authorization": "Bearer anna-token-0123456789"}
-BEN = {"Authorization": "Bearer ben-token-0123456789"}
 EVE = {"Authorization": "Bearer eve-token-01234567890"}
 
 

@@ -81,14 +81,13 @@ async def test_the_servers_context(
         assert await context_tokens(client, await server_at(client, endpoint.url), "m") == tokens
 
 
-def unnamed(monkeypatch: pytest.MonkeyPatch, url: str) -> ModelSettings:
-    monkeypatch.delenv("TEXT2SQL_MODEL", raising=False)
+def unnamed(url: str) -> ModelSettings:
     return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-x")
 
 
-def test_of_an_endpoint_alone_the_first_model_answers(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(endpoint: OpenAIServer, alone: None) -> None:
     endpoint.models = ("first-model", "second-model")
-    settings = unnamed(monkeypatch, endpoint.url)
+    settings = unnamed(endpoint.url)
     found, note = named(settings)
     assert found.name == "first-model"
     assert "first-model answers, the first of 2" in note
@@ -99,9 +98,9 @@ def test_of_an_endpoint_alone_the_first_model_answers(endpoint: OpenAIServer, mo
     assert getattr(shared_model(settings, "second-model"), "name", "") == "second-model"
 
 
-async def test_an_endpoint_without_models_is_not_asked(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_endpoint_that_lists_none_is_asked_for_no_other_maker(endpoint: OpenAIServer, alone: None) -> None:
     endpoint.models = ()
-    settings = unnamed(monkeypatch, endpoint.url)
+    settings = unnamed(endpoint.url)
     model = shared_model(settings)
     assert not isinstance(model, str)
     task = QueryTask(id="t", description="How many?")

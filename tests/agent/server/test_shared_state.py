@@ -198,16 +198,11 @@ def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thr
 
     def active() -> list[str]:
         listed = server.services.store.tasks("local")
-        kept, _ = asyncio.run_coroutine_threadsafe(listed, loop_of(server)).result(30)
+        kept, _ = asyncio.run_coroutine_threadsafe(listed, server.services.runs._pulse.get_loop()).result(30)
         return [task.task_id for task in kept if task.active]
 
     wait_until(lambda: bool(active()))  # the task is stored beside the model's call, not before it
     return active()[0], reading, seen
-
-
-def loop_of(server: Running) -> asyncio.AbstractEventLoop:
-    task = server.services.runs._pulse
-    return task.get_loop()
 
 
 def test_a_finished_task_and_its_context_are_known_at_the_other_server(two: Two, model: OpenAIServer) -> None:
