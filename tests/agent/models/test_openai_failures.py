@@ -14,7 +14,7 @@ import pytest
 from agent.models import connections, protocol
 from agent.models.connections import CALLS, Connections
 from agent.models.failures import Failure, RetryPolicy, retry_after
-from agent.models.protocol import ModelAuthError, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from agent.models.protocol import ModelError, ModelRateLimited, ModelUnavailable
 from tests.agent.models.conftest import KEY, ModelServer, sql_request
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
 from tests.pairs import rows, values
@@ -30,19 +30,11 @@ async def fails(server: ModelServer, kind: type[ModelError], **settings: Any) ->
     return str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("kind", "words", "settings"),
-    [
-        (ModelAuthError, "Set OPENAI_API_KEY", {"base_url": None, "api_key": None}),
-        (ModelAuthError, "OPENAI_API_KEY", {"api_key": "sk-a\nsk-b"}),
-        (ModelRefused, "http://", {"base_url": "localhost:11434/v1"}),
-        (ModelRefused, "http://", {"base_url": "http://"}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "words", "settings"), rows("replies/uncalled.jsonl"))
 async def test_a_key_or_address_that_is_none_is_told_without_calling(
-    server: ModelServer, kind: type[ModelError], words: str, settings: dict[str, Any]
+    server: ModelServer, kind: str, words: str, settings: dict[str, Any]
 ) -> None:
-    assert words in await fails(server, kind, **settings)
+    assert words in await fails(server, getattr(protocol, kind), **settings)
     assert server.requests == []
 
 
