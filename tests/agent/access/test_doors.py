@@ -118,7 +118,7 @@ def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running) -> 
 
 
 def as_anna(server: Running, question: str) -> Stream:
-    return server.stream("POST", "/query", json={"question": question}, headers=ANNA)
+    return server.stream("POST", "/query", json={"question": question}, headers=dict(ANNA))
 
 
 @pytest.mark.parametrize(
