@@ -64,8 +64,11 @@ def webhook() -> Iterator[Webhook]:
             self.send_response(status)
             if 300 <= status < 400:
                 self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", "2")
             self.end_headers()
+            self.wfile.write(b"{}")
+
+        do_PATCH = do_POST
 
         def log_message(self, *_: Any) -> None:
             pass

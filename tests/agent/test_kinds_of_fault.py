@@ -100,9 +100,7 @@ MIXED = (
 
 
 @pytest.mark.parametrize(("content", "question", "told"), rows("kinds/open_figures.jsonl"))
-async def test_what_is_open_in_a_file_is_told_with_each_answer(
-    tmp_path: Path, content: str, question: str, told: str | None
-) -> None:
+async def test_what_is_open_in_a_file_is_told(tmp_path: Path, content: str, question: str, told: str | None) -> None:
     answer = await asked(tmp_path, question, {"file": content})
     open_ = [doubt for doubt in answer.doubts if "in the file" in doubt or "several units" in doubt]
     assert open_ == ([told] if told else [])

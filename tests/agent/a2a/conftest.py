@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 
 from agent.a2a.rpc import build_app
@@ -28,6 +31,17 @@ def task(**others: Any) -> dict[str, Any]:
         "dialect": "sqlite",
         **others,
     }
+
+
+def rpc(url: str, method: str, params: Any) -> Any:
+    """The reply of protocol 0.3."""
+    body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+    return httpx.post(url, json=body, timeout=60).json()
+
+
+def message(content: object, **more: str) -> dict[str, Any]:
+    part = {"kind": "text", "text": content if isinstance(content, str) else json.dumps(content)}
+    return {"message": {"kind": "message", "messageId": uuid4().hex, "role": "user", "parts": [part], **more}}
 
 
 class Slow(ScriptedModel):

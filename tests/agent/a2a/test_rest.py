@@ -23,7 +23,7 @@ from eval.a2a.card_url import CardUrlUnusable, checked_card_url
 from tests.agent.a2a.conftest import Slow, serving, task
 from tests.agent.server.running import running, settings_for
 from tests.commands import Process
-from tests.pairs import sections
+from tests.pairs import rows, sections
 from tests.samples import ALL
 
 
@@ -47,16 +47,12 @@ COUNT = "SELECT COUNT(*) AS customers FROM customers"
 FENCED = '```json\n{"question": "How many customers are there?", "schema": {"customers": ["id"]}}\n```'
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"parts": [{"kind": "data", "data": task()}]},
-        {"parts": [{"text": FENCED}]},
-        {"parts": [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}]},
-        {"message": {"parts": [{"type": "data", "data": task()}]}},
-        task(),
-    ],
-)
+SEPARATE = [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}]
+PARTS: list[Any] = [[{"kind": "data", "data": task()}], [{"text": FENCED}], SEPARATE]
+IN_A_MESSAGE = {"message": {"parts": [{"type": "data", "data": task()}]}}
+
+
+@pytest.mark.parametrize("body", [*({"parts": parts} for parts in PARTS), IN_A_MESSAGE, task()])
 def test_a_message_carries_the_task_and_is_answered_in_parts_too(url: str, body: object) -> None:
     reply = post(url, "a2a/message", body).json()
 
@@ -65,22 +61,14 @@ def test_a_message_carries_the_task_and_is_answered_in_parts_too(url: str, body:
     assert part == {"kind": "data", "type": "data", "data": reply}
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "says"),
-    [
-        ({"schema": {"t": ["a"]}, "task_id": "x"}, 400, "has no question"),
-        ({"question": "  "}, 400, "has no question"),
-        (task(schema=None), 200, "has no schema"),
-        (task(dialect="cobol"), 200, "Unknown SQL dialect 'cobol'"),
-        (task(schema={"tables": [{"name": "t", "columns": []}]}), 200, "The table 't' has no columns"),
-        (task(question="Zorble the quux frobnicators?"), 200, "Zorble"),
-        (task(question="x" * 30_000), 200, "at most 20,000"),
-    ],
-)
-def test_what_cannot_be_answered_says_why(url: str, body: object, status: int, says: str) -> None:
-    reply = post(url, "generate", body)
+TOO_LONG = ({"question": "x" * 30_000}, "at most 20,000")
 
-    assert reply.status_code == status
+
+@pytest.mark.parametrize(("changed", "says"), [*rows("a2a/unanswered.jsonl"), TOO_LONG])
+def test_what_cannot_be_answered_says_why(url: str, changed: dict[str, Any], says: str) -> None:
+    reply = post(url, "generate", task(**changed))
+
+    assert reply.status_code == (400 if "question" in says else 200)
     assert reply.json()["sql"] == ""
     assert says in reply.json()["error"]
     assert "Traceback" not in reply.text

@@ -21,7 +21,7 @@ from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Message, Role, SendMessageRequest, TaskState
 
 from eval.a2a.jsonrpc import RecentTasks
-from tests.agent.a2a.conftest import CUSTOMERS, Slow, task
+from tests.agent.a2a.conftest import CUSTOMERS, Slow, message, rpc, task
 
 COUNT = "SELECT COUNT(*) AS customers FROM customers"
 
@@ -117,16 +117,6 @@ async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]) ->
     assert cancelled.status.state == TaskState.TASK_STATE_CANCELED
     assert stored.status.state == TaskState.TASK_STATE_CANCELED
     assert await asyncio.to_thread(model.stopped.wait, 5)
-
-
-def rpc(url: str, method: str, params: Any) -> Any:
-    body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
-    return httpx.post(url, json=body, timeout=30).json()
-
-
-def message(text: str) -> dict[str, Any]:
-    parts = [{"kind": "text", "text": text}]
-    return {"message": {"kind": "message", "messageId": uuid4().hex, "role": "user", "parts": parts}}
 
 
 def test_protocol_0_3_sends_and_gets_and_cancels_nothing_that_has_ended(url: str) -> None:

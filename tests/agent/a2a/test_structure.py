@@ -1,5 +1,4 @@
-"""Schemas as they are sent: every usual form is understood, and what cannot be is refused in words; SQL is
-checked against them without a database."""
+"""Schemas as they are sent: every usual form is understood or refused in words, and SQL is checked against them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tests import spark_servers
 from tests.conftest import chdb_client
 from tests.pairs import FIXTURES
@@ -29,6 +31,8 @@ SECRETS = ("sentinel", "77700", "88800", "99900")
 
 POLICIES = (FIXTURES / "access/policies.yaml").read_text(encoding="utf-8")
 TOKENS = "anna=anna-token-0123456789,ben=ben-token-0123456789,eve=eve-token-01234567890"
+ANNA = {"Authorization": "Bearer anna-token-0123456789"}
+BEN = {"Authorization": "Bearer ben-token-0123456789"}
 _TABLES = {
     "staff": "id INTEGER, name VARCHAR(40), region VARCHAR(10), salary INTEGER, email VARCHAR(60), boss_id INTEGER",
     "sales": "id INTEGER, staff_id INTEGER, amount INTEGER, note VARCHAR(40)",
@@ -41,23 +45,17 @@ def _literal(value: object) -> str:
     return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def _insert(table: str, rows: list[tuple[object, ...]]) -> str:
+def _insert(table: str, rows: Sequence[tuple[object, ...]]) -> str:
     values = ", ".join("(" + ", ".join(map(_literal, row)) + ")" for row in rows)
     return f"INSERT INTO {table} VALUES {values}"
 
 
 def whole() -> list[str]:
     """The statements that make the company."""
-    rows: dict[str, list[tuple[object, ...]]] = {
-        "staff": [*STAFF],
-        "sales": [*SALES],
-        "payroll": [*PAYROLL],
-        "goods": [*GOODS],
-    }
-    made = [
-        s for name, columns in _TABLES.items() for s in (f"CREATE TABLE {name} ({columns})", _insert(name, rows[name]))
-    ]
-    return [*made, "CREATE VIEW all_staff AS SELECT * FROM staff"]
+    rows: dict[str, Sequence[tuple[object, ...]]] = {"staff": STAFF, "sales": SALES, "payroll": PAYROLL, "goods": GOODS}
+    tables = [f"CREATE TABLE {name} ({columns})" for name, columns in _TABLES.items()]
+    filled = [_insert(name, kept) for name, kept in rows.items()]
+    return [*tables, *filled, "CREATE VIEW all_staff AS SELECT * FROM staff"]
 
 
 def visible(region: str) -> list[str]:

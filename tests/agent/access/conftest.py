@@ -51,22 +51,18 @@ def company(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             build(copy, visible("EU"))
             yield url, copy
         return
-    if request.param == "clickhouse":
-        name = f"{url.rpartition('=')[2]}_copy"
-        build(url, [f"CREATE DATABASE {name}", *whole()])
-        build(copy := f"{url}_copy", visible("EU"))
-        yield url, copy
-        build(url, [f"DROP DATABASE {name} SYNC"])
-        return
-    copy = urlsplit(url)._replace(path=f"{urlsplit(url).path}_copy").geturl()
-    name = urlsplit(copy).path[1:]
+    copy, name = f"{url}_copy", f"{url.rpartition('=')[2]}_copy"
+    if request.param != "clickhouse":
+        copy = urlsplit(url)._replace(path=f"{urlsplit(url).path}_copy").geturl()
+        name = urlsplit(copy).path[1:]
     build(url, [f"CREATE DATABASE {name}"])
     try:
         build(url, whole())
         build(copy, visible("EU"))
         yield url, copy
     finally:
-        build(url, [f"DROP DATABASE {name}{' WITH (FORCE)' if request.param == 'postgres' else ''}"])
+        how = {"postgres": " WITH (FORCE)", "clickhouse": " SYNC"}.get(request.param, "")
+        build(url, [f"DROP DATABASE {name}{how}"])
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,6 @@ def outcome(database: Database, sql: str) -> tuple[Any, str]:
 def databases(company: Urls, policies: str) -> Iterator[tuple[Database, Database]]:
     """What Anna sees of the company, and her copy."""
     access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
-    assert access is not None
     with open_database(company[0]) as everything, open_database(company[1]) as copy:
         yield PersonalDatabase(everything, access.person("anna"), access), copy
 
@@ -107,7 +106,6 @@ def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databa
     schema = databases[0].schema()
     assert {t.name for t in schema.tables} == {"staff", "sales", "goods"}
     staff = schema.table("staff")
-    assert staff is not None
     assert [c.name for c in staff.columns] == ["id", "name", "region", "email", "boss_id"]
     assert staff.row_count is None
     assert not any("payroll" in json.dumps(t.foreign_keys, default=str) for t in schema.tables)
@@ -115,7 +113,6 @@ def test_the_schema_shows_neither_hidden_names_nor_the_number_of_all_rows(databa
 
 def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: str) -> None:
     access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
-    assert access is not None
     with open_database(company[0]) as everything:
         ben = PersonalDatabase(everything, access.person("ben"), access)
         eve = PersonalDatabase(everything, access.person("eve"), access)
@@ -139,14 +136,11 @@ def seen_by(person: str, dialect: Dialect, policies: str) -> PersonalDatabase:
         schema=lambda ttl=0.0: schema,
     )
     access = access_of(Settings(_env_file=None, TEXT2SQL_POLICIES=policies).database)
-    assert access is not None
     return PersonalDatabase(cast("Database", inner), access.person(person), access)
 
 
 @pytest.mark.parametrize("dialect", sorted(PROVEN))
-def test_an_engine_without_proof_is_closed_to_the_restricted(
-    dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unproven_engine_is_closed(dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.access.database.PROVEN", PROVEN - {dialect})
     with pytest.raises(DatabaseError, match="Policies are not enforced on"):
         seen_by("anna", dialect, policies).schema()

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from agent.batch import app as batch
 from agent.config import settings
 from experiments.parser.hostile_questions import questions as garbled
-from tests.agent.access.company import TOKENS
+from tests.agent.access.company import ANNA, BEN, TOKENS
 from tests.agent.access.conftest import ENGINES, Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
@@ -29,8 +29,6 @@ from tests.samples import sampled
 pytestmark = pytest.mark.parametrize("company", sampled(ENGINES, 2), indirect=True, scope="module")
 """What a door lets out depends on the engine only by the statement, which `test_attempts` tries on each of them."""
 
-ANNA = {"Authorization": "Bearer anna-token-0123456789"}
-BEN = {"Authorization": "Bearer ben-token-0123456789"}
 
 CANARY = re.compile(r"sentinel|(?<![\d.])(?:777|888|999)00\d(?!\d)")
 """What only hidden rows, columns and tables hold; not the same digits in the middle of a time."""
@@ -184,16 +182,11 @@ def test_no_canary_is_in_a_byte_that_leaves(taught: Taught, caplog: pytest.LogCa
 
 async def test_no_canary_is_in_what_a_model_gets_over_mcp(taught: Taught) -> None:
     pytest.importorskip("mcp")
-    import httpx2
-    from mcp import Client
-    from mcp.client.streamable_http import streamable_http_client
+    from tests.agent.mcp.client import over_http
 
     served, prompts, _ = taught
     seen = Searched()
-    async with (
-        httpx2.AsyncClient(headers=ANNA, timeout=60) as http,
-        Client(streamable_http_client(f"{served.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
-    ):
+    async with over_http(served.url, ANNA["Authorization"].removeprefix("Bearer ")) as client:
         for question in QUESTIONS:
             seen.add((await client.call_tool("ask", {"question": question})).model_dump_json(), question)
         for tool in ("list_databases", "describe_schema"):
@@ -280,13 +273,9 @@ def test_filters_and_drill_down_give_nobody_more_than_their_rights(taught: Taugh
     served, _, _ = taught
     columns = {"Pay": ("salary", "number", ["888001", None]), "Name": ("name", "value", ["Sentinel-Dora"])}
     columns |= {"Region": ("region", "value", ["EU"]), "Of Sentinel-Dora": ("region", "value", [])}
+    staff = {"preset": "configured", "table": "staff"}
     filters = [
-        {
-            "label": label,
-            "kind": kind,
-            "columns": [{"preset": "configured", "table": "staff", "column": column}],
-            "value": value,
-        }
+        {"label": label, "kind": kind, "columns": [{**staff, "column": column}], "value": value}
         for label, (column, kind, value) in columns.items()
     ]
     sql = "SELECT COUNT(*) AS n FROM staff"

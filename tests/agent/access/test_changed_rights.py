@@ -52,11 +52,8 @@ def test_history_stays_without_what_is_no_longer_seen(tmp_path: Path) -> None:
         run = events["run"]["run_id"]
         thread = events["run"]["thread_id"]
         assert "Sentinel-Dora" in client.get(f"/runs/{run}", headers=ANNA).text
-        by_hand = client.post(
-            "/sql",
-            json={"sql": "SELECT name FROM staff WHERE name = 'Sentinel-Egon'", "preset": "configured"},
-            headers=ANNA,
-        ).json()["run_id"]
+        statement = {"sql": "SELECT name FROM staff WHERE name = 'Sentinel-Egon'", "preset": "configured"}
+        by_hand = client.post("/sql", json=statement, headers=ANNA).json()["run_id"]
         for one in (run, by_hand):
             assert client.post("/kept", json={"run_id": one, "title": "staff"}, headers=ANNA).status_code == 201
         kept = client.get("/kept", headers=ANNA).json()

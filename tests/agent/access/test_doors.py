@@ -10,13 +10,11 @@ import pytest
 
 from agent.config import Settings
 from agent.runner import run
-from tests.agent.access.company import SECRETS, TOKENS
+from tests.agent.access.company import ANNA, SECRETS, TOKENS
 from tests.agent.access.conftest import Urls
 from tests.agent.access.test_attempts import ATTEMPTS
-from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.running import Running, Stream, running, settings_for
 
-ANNA = {"Authorization": "Bearer anna-token-0123456789"}
-BEN = {"Authorization": "Bearer ben-token-0123456789"}
 EVE = {"Authorization": "Bearer eve-token-01234567890"}
 
 
@@ -78,9 +76,7 @@ def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Pa
     assert (shown.status_code, shown.json()["error"]["kind"]) == (503, "unavailable")
 
 
-def test_a_database_that_a_client_brings_gets_nothing_of_what_the_team_knows(
-    policies: str, company_file: Path, tmp_path: Path
-) -> None:
+def test_a_clients_database_gets_nothing_that_the_team_knows(policies: str, company_file: Path, tmp_path: Path) -> None:
     from tests.agent.access.test_canaries import CANARY, files
 
     config = settings_for(
@@ -121,36 +117,32 @@ def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running) -> 
     assert path.stat().st_mode & 0o077 == 0
 
 
+def as_anna(server: Running, question: str) -> Stream:
+    return server.stream("POST", "/query", json={"question": question}, headers=dict(ANNA))
+
+
 @pytest.mark.parametrize(
     ("question", "unseen"),
     [("What is the average salary of the staff?", "salary"), ("How many payroll rows are there?", "payroll")],
 )
 def test_a_question_about_hidden_things_is_told_so(server: Running, question: str, unseen: str) -> None:
-    with server.client() as client:
-        reply = client.post("/query", json={"question": question}, headers=ANNA).text
-    answer = next(json.loads(line[5:])["data"] for line in reply.splitlines() if '"event":"answer"' in line)
+    [answer] = as_anna(server, question).of("answer")
     assert (answer["status"], answer["answer"]) == ("abstained", f"Not visible to you: {unseen}.")
 
 
 def test_an_answer_says_that_it_read_only_the_visible_rows(server: Running) -> None:
-    with server.client() as client:
-        reply = client.post("/query", json={"question": "How many staff are there?"}, headers=ANNA).text
-    answer = next(json.loads(line[5:])["data"] for line in reply.splitlines() if '"event":"answer"' in line)
+    streamed = as_anna(server, "How many staff are there?")
+    [answer] = streamed.of("answer")
     assert answer["rows"] == [[3]]
     assert "Only the rows of staff that are visible to you were read." in answer["doubts"]
-    quiet(reply)
+    quiet(json.dumps(streamed.events))
 
 
 async def test_no_attempt_passes_over_mcp(server: Running) -> None:
     pytest.importorskip("mcp")
-    import httpx2
-    from mcp import Client
-    from mcp.client.streamable_http import streamable_http_client
+    from tests.agent.mcp.client import over_http
 
-    async with (
-        httpx2.AsyncClient(headers=ANNA, timeout=60) as http,
-        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
-    ):
+    async with over_http(server.url, ANNA["Authorization"].removeprefix("Bearer ")) as client:
         described = await client.call_tool("describe_schema", {})
         text = str(described.structured_content)
         ran = 0

@@ -13,7 +13,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from agent.access import BadPolicies, Identity, IdentityRefused, Person, access_of
+from agent.access import Access, BadPolicies, Identity, IdentityRefused, Person, access_of
 from agent.config import DatabaseSettings
 from tests.agent.access.company import POLICIES
 from tests.agent.server.running import Running, running, settings_for
@@ -40,41 +40,39 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "access.yaml")
 
 
-@pytest.fixture(scope="module")
-def identity(policies: str) -> Identity:
+def read(policies: str) -> Access:
     access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
     assert access is not None
-    return Identity(access, reserved=frozenset({"anna"}))
+    return access
+
+
+@pytest.fixture(scope="module")
+def identity(policies: str) -> Identity:
+    return Identity(read(policies), reserved=frozenset({"anna"}))
+
+
+def person_of(identity: Identity, **changed: Any) -> Person:
+    person = asyncio.run(identity.of_token(token(**changed)))
+    assert person is not None
+    return person
 
 
 def test_a_token_gives_name_groups_and_attributes(identity: Identity) -> None:
-    person = asyncio.run(identity.of_token(token(teams=["a", "b"], city="Oslo")))
-    assert person is not None
+    person = person_of(identity, teams=["a", "b"], city="Oslo")
     assert (person.name, person.groups) == ("carl", {"sales"})
     assert person.attributes == {"region": "EU", "teams": ("a", "b")}  # and no claim that is not listed
 
 
 def test_a_renewed_token_is_the_same_owner(identity: Identity, policies: str) -> None:
-    access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
-    now = time.time()
-    tokens = [token(exp=now + 60 * k, iat=now + k, jti=f"t{k}", auth_time=now - k) for k in (1, 2)]
-    first, second = (asyncio.run(identity.of_token(t)) for t in tokens)
-    assert access is not None
-    assert first is not None
-    assert second is not None
-    assert access.digest(first) == access.digest(second)
-    moved = asyncio.run(identity.of_token(token(region="US")))
-    assert moved is not None
-    assert access.digest(moved) != access.digest(first)
+    digest, now = read(policies).digest, time.time()
+    claims = [{"exp": now + 60 * k, "iat": now + k, "jti": f"t{k}", "auth_time": now - k} for k in (1, 2)]
+    first, second = (digest(person_of(identity, **one)) for one in claims)
+    assert first == second != digest(person_of(identity, region="US"))
 
 
 def test_no_claim_overwrites_who_the_person_is() -> None:
     carl = Person("carl", frozenset({"sales"}), {"person": "anna", "groups": "finance", "region": "EU"})
-    assert dict(carl.settings()) == {
-        "text2sql.person": "carl",
-        "text2sql.groups": "sales",
-        "text2sql.region": "EU",
-    }
+    assert dict(carl.settings()) == {"text2sql.person": "carl", "text2sql.groups": "sales", "text2sql.region": "EU"}
 
 
 @pytest.mark.parametrize("claims", [{"region": ["EU", "US"]}, {"region": 7}, {"level": True}, {"teams": "a"}])
@@ -107,7 +105,6 @@ def test_a_forged_token_is_refused(identity: Identity, forged: str) -> None:
 def test_a_proxys_header_counts_only_from_its_address(identity: Identity) -> None:
     headers = {"x-forwarded-user": [b"dora"], "x-forwarded-groups": [b"sales, eu"]}
     person = identity.of_proxy("10.0.0.7", lambda name: headers.get(name.lower(), []))
-    assert person is not None
     assert (person.name, person.groups) == ("dora", {"sales", "eu"})
     assert identity.of_proxy("10.0.0.8", lambda name: headers.get(name.lower(), [])) is None
     for sent in ([], [b"dora", b"anna"], [b""], [b"anna"]):
@@ -128,11 +125,8 @@ def server(policies: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def test_claims_decide_which_rows_are_seen(server: Running) -> None:
     def asked(bearer: str) -> Any:
-        return server.post(
-            "/sql",
-            {"sql": "SELECT name FROM staff", "preset": "configured"},
-            headers={"Authorization": f"Bearer {bearer}"},
-        )
+        statement = {"sql": "SELECT name FROM staff", "preset": "configured"}
+        return server.post("/sql", statement, headers={"Authorization": f"Bearer {bearer}"})
 
     assert asked(token()).json()["rows"] == [["Anna"], ["Bert"], ["Cleo"]]
     assert asked(token(region="US")).json()["rows"] == [["Sentinel-Dora"], ["Sentinel-Egon"]]
@@ -143,12 +137,9 @@ def test_claims_decide_which_rows_are_seen(server: Running) -> None:
     assert server.post("/sql", {"sql": "SELECT 1", "preset": "configured"}).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    rows("access/unusable_policies.jsonl"),
-)
+@pytest.mark.parametrize(("text", "why"), rows("access/unusable_policies.jsonl"))
 def test_a_policy_file_that_cannot_be_used_says_why(text: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "access.yaml"
     path.write_text(text)
     with pytest.raises(BadPolicies, match=why):
-        Identity(access_of(DatabaseSettings(TEXT2SQL_POLICIES=str(path))))  # type: ignore[arg-type]
+        Identity(read(str(path)))

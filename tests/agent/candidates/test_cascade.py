@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,9 @@ from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
 from tests.agent.conftest import Run
+from tests.jsonl import read_lines
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.pairs import FIXTURES
 from tests.settings import overridden
 from tests.writing import sqlite_file
 from text2sql.testing import ScriptedModel
@@ -79,9 +82,7 @@ async def test_a_wrong_column_goes_back_with_the_table_that_has_it(ask: Run, end
 
 
 @pytest.mark.parametrize("privacy", ["masked", "schema"])
-async def test_no_stored_value_reaches_a_model_that_may_see_none(
-    ask: Run, endpoint: OpenAIServer, privacy: str
-) -> None:
+async def test_no_value_reaches_a_model_that_may_see_none(ask: Run, endpoint: OpenAIServer, privacy: str) -> None:
     endpoint.otherwise = fenced("SELECT name FROM cities WHERE name = 'lyo'")
     await ask("Who lives in lyon town by the way?", at(endpoint), strategy="cascade", privacy=privacy)
     assert endpoint.requests
@@ -95,9 +96,7 @@ async def test_what_asks_for_no_rows_asks_no_model(ask: Run, question: str) -> N
     assert (answer.status, answer.rows, len(model.sql_requests)) == ("abstained", [], 0)
 
 
-async def test_a_relative_period_is_told_with_its_dates_and_no_date_without_one(
-    ask: Run, endpoint: OpenAIServer
-) -> None:
+async def test_a_relative_period_alone_is_told_with_its_dates(ask: Run, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = fenced(LYON)
     model = at(endpoint)
     for question in ("Any folks who bought stuff last year?", IN_LYON):
@@ -128,65 +127,33 @@ async def test_words_that_are_found_nowhere_are_told_with_the_models_query(ask: 
 
 
 @pytest.fixture
+def cascade(config: Settings) -> Settings:
+    return overridden(config, strategy="cascade")
+
+
+@pytest.fixture
 def tables(shop: Database) -> Iterator[Database]:
     """The shop's tables without a row, as an evaluator sends them."""
     with written_for(shop, "sqlite") as made:
         yield made
 
 
-FOLK = "Whatever is the folk called?"
-
-
-@pytest.mark.parametrize(
-    ("question", "replies", "sql", "calls", "told"),
-    [
-        (HOW_MANY, ["SELECT nothing"], "SELECT COUNT(*) AS customers FROM customers", 0, ""),
-        (
-            FOLK,
-            ["SELECT name FROM customers WHERE revenue > 3", "SELECT T2.name FROM customers AS T2"],
-            "SELECT T2.name FROM customers AS T2",
-            2,
-            "There is no column revenue",
-        ),
-        (  # what compiles is kept, and texts are compared in any case
-            FOLK,
-            ["SELECT c.name FROM customers AS c, cities AS t WHERE t.name = 'Lyon'", "SELECT nothing"],
-            "SELECT c.name FROM customers AS c, cities AS t WHERE LOWER(t.name) = 'lyon'",
-            3,
-            "without a condition",
-        ),
-        (  # rules mend a name
-            "Whatever is the folk with orders called?",
-            ["SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"],
-            "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id",
-            1,
-            "",
-        ),
-    ],
-)
+@pytest.mark.parametrize("case", read_lines(FIXTURES / "candidates/without_rows.jsonl"), ids=lambda case: case["why"])
 async def test_without_rows_the_engine_repairs_and_rules_still_work(
-    tables: Database,
-    config: Settings,
-    endpoint: OpenAIServer,
-    question: str,
-    replies: list[str],
-    sql: str,
-    calls: int,
-    told: str,
+    tables: Database, cascade: Settings, endpoint: OpenAIServer, case: dict[str, Any]
 ) -> None:
-    left = iter(replies)
-    endpoint.otherwise = lambda _: fenced(next(left, replies[-1]))
-    answer = await run(question, database=tables, model=at(endpoint), settings=overridden(config, strategy="cascade"))
-    assert (answer.executed, answer.sql, len(endpoint.requests)) == (False, sql, calls)
-    assert not told or told in endpoint.requests[1].prompt
+    left = iter(case["replies"])
+    endpoint.otherwise = lambda _: fenced(next(left, case["replies"][-1]))
+    answer = await run(case["question"], database=tables, model=at(endpoint), settings=cascade)
+    assert (answer.executed, answer.sql, len(endpoint.requests)) == (False, case["sql"], case["calls"])
+    assert not case["told"] or case["told"] in endpoint.requests[1].prompt
 
 
-async def test_without_rows_the_engines_doubtful_reading_stands_where_nothing_compiles(
-    tables: Database, config: Settings, endpoint: OpenAIServer
+async def test_without_rows_a_doubtful_reading_stands_where_nothing_compiles(
+    tables: Database, cascade: Settings, endpoint: OpenAIServer
 ) -> None:
     endpoint.otherwise = fenced("SELECT zzz FROM qqq")
-    settings = overridden(config, strategy="cascade")
-    answer = await run("customers by town and whatever", database=tables, model=at(endpoint), settings=settings)
+    answer = await run("customers by town and whatever", database=tables, model=at(endpoint), settings=cascade)
     assert "customers" in answer.sql
     assert len(endpoint.requests) == 2
 
@@ -282,19 +249,15 @@ def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders() -> 
 def test_what_more_return_is_likelier_and_better_evidence_outweighs_it() -> None:
     several = [ran("a", (1,)), ran("bb", (1,)), ran("cc", (2,))]
     choice = choose(labelled(several), 3)
-    assert choice is not None
     assert (choice.candidate.sql, choice.agreeing) == ("a", 2)
     doubtful = [ran("a", (1,), probability=0.1), ran("bb", (1,), probability=0.1), ran("cc", (2,), probability=0.97)]
     choice = choose(labelled(doubtful), 3)
-    assert choice is not None
     assert choice.candidate.sql == "cc"
 
 
 def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     one = labelled([ran("a", (1,))])
     alone, among_broken = choose(one, 1), choose(one, 5)
-    assert alone is not None
-    assert among_broken is not None
     assert alone.probability > among_broken.probability
     assert choose((), 3) is None
 

@@ -1,5 +1,4 @@
-"""Clamps rewrite a query by the words of its question; the constraint gate sends it back. Both are off by default.
-A small model is told what is wrong with its query."""
+"""Clamps rewrite a query by its question, the constraint gate sends it back; a small model is told what is wrong."""
 
 from __future__ import annotations
 
@@ -26,9 +25,7 @@ ALL = "zero-shot/clamp-projection/clamp-order/clamp-ids"
 
 
 @pytest.mark.parametrize(("question", "sql", "wanted", "rule"), rows("candidates/clamped.jsonl"))
-def test_a_query_is_cut_to_what_the_question_asks_for(
-    question: str, sql: str, wanted: str | None, rule: str, shop: Database
-) -> None:
+def test_a_query_is_cut_to_its_question(question: str, sql: str, wanted: str | None, rule: str, shop: Database) -> None:
     clamped_sql = clamped(sql, question, shop.schema(), strategy(ALL))
 
     assert (clamped_sql.sql, bool(clamped_sql.changes)) == (wanted or sql, wanted is not None), rule

@@ -89,9 +89,7 @@ async def test_two_that_agree_and_leave_no_doubt_are_enough(ask: Run, server: Op
     assert [a.agreeing for a in attempts(events)] == [(2, 2), (2, 2)]
 
 
-async def test_where_they_differ_more_are_written_in_other_ways_and_the_likeliest_is_taken(
-    ask: Run, server: OpenAIServer
-) -> None:
+async def test_where_they_differ_more_are_written_and_the_likeliest_taken(ask: Run, server: OpenAIServer) -> None:
     endpoint = Endpoint(server, CITIES, COUNT, ALSO_COUNT, NAMES)
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
     assert answer.rows == [[4]]
@@ -199,18 +197,14 @@ async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> N
 @pytest.mark.parametrize(
     "reply", [error(401, "no key"), completion("no JSON at all"), completion({"accept": "perhaps"})]
 )
-async def test_a_review_that_cannot_be_had_leaves_the_answer_as_it_is(
-    ask: Run, server: OpenAIServer, reply: Reply
-) -> None:
+async def test_a_missing_review_leaves_the_answer_as_it_is(ask: Run, server: OpenAIServer, reply: Reply) -> None:
     endpoint = Endpoint(server, COUNT, reviews=(reply,))
     _, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
     assert (answer.status, answer.rows) == ("success", [[4]])
     assert [a.verified for a in answer.attempts] == [None]
 
 
-async def test_an_error_and_an_empty_result_get_a_targeted_retry_before_any_review(
-    ask: Run, server: OpenAIServer
-) -> None:
+async def test_an_error_or_no_rows_get_a_targeted_retry_before_any_review(ask: Run, server: OpenAIServer) -> None:
     endpoint = Endpoint(server, LYON.replace("t.name", "t.title"), LOWER_LYON, LYON, reviews=(False, True))
     events, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
     assert answer.rows == [["Bo"], ["Chloé"]]
@@ -218,9 +212,7 @@ async def test_an_error_and_an_empty_result_get_a_targeted_retry_before_any_revi
     assert "title" in endpoint.written[1].prompt
 
 
-async def test_masked_a_review_sees_the_shape_of_the_rows_and_none_of_their_values(
-    ask: Run, server: OpenAIServer
-) -> None:
+async def test_masked_a_review_sees_the_shape_of_rows_and_no_value(ask: Run, server: OpenAIServer) -> None:
     endpoint = Endpoint(server, NAMES, reviews=(True,))
     _, answer = await ask(
         "What are the names of the customers?", private(endpoint.model, "masked"), strategy="verified"

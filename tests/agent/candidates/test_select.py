@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import commands
+from tests.writing import sqlite_file
 
 Line = dict[str, Any]
 Select = Callable[..., list[Line]]
@@ -24,10 +23,9 @@ COUNT = "SELECT COUNT(*) FROM animals"
 @pytest.fixture(scope="module")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("databases")
-    with closing(sqlite3.connect(folder / "zoo.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE animals (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, weight REAL)")
-        animals = [("Rex", "Dog", 30.0), ("Tom", "cat", 4.0), ("Ada", "cat", 5.0), ("Kim", "Owl", 1.0)]
-        connection.executemany("INSERT INTO animals (name, kind, weight) VALUES (?, ?, ?)", animals)
+    animals = "('Rex', 'Dog', 30.0), ('Tom', 'cat', 4.0), ('Ada', 'cat', 5.0), ('Kim', 'Owl', 1.0)"
+    table = "CREATE TABLE animals (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, weight REAL)"
+    sqlite_file(folder / "zoo.sqlite", f"{table}; INSERT INTO animals (name, kind, weight) VALUES {animals}")
     return folder
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,14 +21,12 @@ from tests import commands
 from tests.agent.access.company import build
 from tests.agent.server.processes import environment
 from tests.agent.statements.test_mending import MADE
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
-    connection.close()
-    return tmp_path / "shop.sqlite"
+    return sqlite_file(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
 
 
 def ran(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -66,20 +64,15 @@ def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
         store = await open_store(StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}))
         now = datetime.now(UTC)
         for number, verdict in enumerate(("right", "wrong", "corrected")):
-            run = RunRecord(run_id=f"r{number}", owner="local", preset="shop", started=now, question=f"q{number}")
-            await store.begin_run(run)
-            await store.add_feedback(
-                FeedbackRecord(
-                    feedback_id=f"f{number}",
-                    owner="local",
-                    run_id=run.run_id,
-                    preset="shop",
-                    question=run.question,
-                    sql=f"SELECT {number}",
-                    verdict=verdict,
-                    created=now,
-                )
-            )
+            known: dict[str, Any] = {
+                "run_id": f"r{number}",
+                "owner": "local",
+                "preset": "shop",
+                "question": f"q{number}",
+            }
+            given = {"feedback_id": f"f{number}", "sql": f"SELECT {number}", "verdict": verdict, "created": now}
+            await store.begin_run(RunRecord(started=now, **known))
+            await store.add_feedback(FeedbackRecord.model_validate(known | given))
         await store.close()
 
     asyncio.run(give_feedback())

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from agent.main import app
 from agent.runtime.catalogue import close_all
 from tests.openai_server import OpenAIServer, answering, error
 from tests.pairs import rows
+from tests.writing import sqlite_file
 
 Type = Callable[..., Result]
 
@@ -135,10 +134,8 @@ def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, endpoint: O
 
 
 def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.execute("INSERT INTO customers VALUES (1, ?)", ("\x1b]0;owned\x07[red]x[/red]",))
-
+    customer = "INSERT INTO customers VALUES (1, '\x1b]0;owned\x07[red]x[/red]')"
+    sqlite_file(tmp_path / "x.sqlite", f"CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); {customer}")
     for form in ((), ("--json",), ("--explain",)):
         done = type_(*form, "--db", "x.sqlite", "List the names of all customers")
         assert "owned" in done.stdout

@@ -1,5 +1,4 @@
-"""`askwell FILE...` as a process: the server starts, has read the files as one database, and says where its page
-is. At a terminal a person sees how a file was read, and changes it."""
+"""`askwell FILE...`: files become one database with a page; a person sees how they were read, and changes it."""
 
 from __future__ import annotations
 
@@ -34,14 +33,12 @@ def test_files_become_one_database_whose_page_is_printed(tmp_path: Path) -> None
     (tmp_path / "customers.csv").write_text("customer_id,name\n1,Ann\n2,Bob\n")
 
     with opening(tmp_path, "orders.csv", "customers.csv", "--no-browser", "--port", "0") as process:
-        assert process.stdout is not None
         first, place = process.stdout.readline(), process.stdout.readline().strip()
         address, _, name = place.partition("/d/")
         schema = httpx.get(f"{address}/schema/{name}").json()
         page = httpx.get(place)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
-        assert process.stderr is not None
         assert process.stderr.read() == "reading orders.csv, customers.csv …\n"
 
     assert address in first
@@ -51,17 +48,13 @@ def test_files_become_one_database_whose_page_is_printed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
-    [
-        ("gone.csv", None, "There is no file gone.csv"),
-        ("broken.xlsx", b"PK\x03\x04 no workbook", "no Excel workbook"),
-    ],
+    [("gone.csv", None, "There is no file gone.csv"), ("broken.xlsx", b"PK\x03\x04 no workbook", "no Excel workbook")],
 )
 def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, name: str, content: bytes | None, problem: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
 
     with opening(tmp_path, name, "--no-browser", "--port", "0") as process:
-        assert process.stderr is not None
         complaint = process.stderr.read()
         assert process.wait(20) == 3
 
@@ -74,7 +67,6 @@ def test_a_question_after_a_file_is_answered_at_once(tmp_path: Path) -> None:
 
     for words in (["total amount", "--yes", "--json"], ["--yes", "--json", "total amount"]):
         with opening(tmp_path, "sales.csv", *words) as process:
-            assert process.stdout is not None
             answer = json.loads(process.stdout.read())
             assert process.wait(20) == 0
         assert answer["rows"] == [[20]]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 from tests import commands
 from tests.agent.server import processes
 from tests.openai_server import OpenAIServer, completion
+from tests.waiting import becomes
 
 pty = pytest.importorskip("pty")
 PATIENCE = 60
@@ -61,29 +62,20 @@ class Terminal:
         os.close(self._master)
 
     def wait_for(self, text: str) -> None:
-        until = time.monotonic() + PATIENCE
-        while text not in self.shown:
-            assert time.monotonic() < until, f"{text!r} did not appear in {self.shown!r}"
-            self._read()
+        assert becomes(lambda: text in self._read(), PATIENCE), f"{text!r} did not appear in {self.shown!r}"
 
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
     def end(self) -> int:
-        until = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
-            assert time.monotonic() < until, self.shown
-            self._read()
+        assert becomes(lambda: bool(self._read()) and self.process.poll() is not None, PATIENCE), self.shown
         self._read()
         return self.process.wait()
 
-    def _read(self) -> None:
-        try:
+    def _read(self) -> str:
+        with contextlib.suppress(OSError):  # nothing is there, or the other end is closed
             self.shown += os.read(self._master, 65536).decode("utf-8", "replace")
-        except BlockingIOError:
-            time.sleep(0.02)
-        except OSError:  # the other end is closed
-            time.sleep(0.02)
+        return self.shown
 
 
 def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
@@ -93,9 +85,7 @@ def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server:
         terminal.wait_for("> ")
         terminal.type("how many customers are there?\n")
         terminal.wait_for("planning")
-        until = time.monotonic() + PATIENCE
-        while not slow_server.requests and time.monotonic() < until:
-            time.sleep(0.02)
+        assert slow_server.arrived.wait(PATIENCE)
         terminal.type("\x03")
         terminal.wait_for("Stopped. The session goes on.")
         terminal.type("\\model offline\n")
@@ -151,14 +141,9 @@ def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slo
         env=environment(tmp_path, OPENAI_BASE_URL=slow_server.url, OPENAI_API_KEY="x"),
     )
     with process:
-        assert process.stdin is not None
-        assert process.stderr is not None
         process.stdin.write('{"id": 1, "db": "small shop", "question": "how many customers are there?"}\n')
         process.stdin.flush()
-        until = time.monotonic() + PATIENCE
-        while not slow_server.requests:
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        assert slow_server.arrived.wait(PATIENCE)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
         assert "Traceback" not in process.stderr.read()
@@ -173,8 +158,6 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path) 
         env=environment(tmp_path),
     )
     with process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.close()
         assert process.wait(PATIENCE) == 0
         assert "summed up" in (shown := process.stderr.read())

@@ -20,14 +20,9 @@ from agent.state import AgentState
 
 
 @pytest.fixture(autouse=True)
-def _configured(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.config import settings
-
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def _configured(alone: None, shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXT2SQL_DB_PATH", str(shop_file))
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    settings.cache_clear()
 
 
 async def test_each_turn_of_a_thread_answers_its_own_question() -> None:

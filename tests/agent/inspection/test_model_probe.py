@@ -22,7 +22,9 @@ from agent.models.trial import Trial
 from agent.parser.engine import read
 from eval.databases.base import Database
 from eval.scoring.correctness import coefficients
+from tests.jsonl import read_lines
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.pairs import FIXTURES
 
 COUNTING = " ".join(str(n) for n in range(1, 31))
 
@@ -32,9 +34,9 @@ def settings(endpoint: OpenAIServer, name: str = "m") -> ModelSettings:
 
 
 def a_model(
-    shop: Database, *, right: Callable[[str], bool] = lambda _: True, judge: bool = True, city: str = "Lyon"
+    shop: Database, *, about: str | None = "", judge: bool = True, city: str = "Lyon"
 ) -> Callable[[Request], Reply]:
-    """A model that writes what the engine reads and knows a right query, unless told otherwise."""
+    """A model that writes what the engine reads of questions about something, and knows a right query."""
     schema = shop.schema()
     known = {question: read(question, schema).sql for question in example_questions(schema)}
 
@@ -49,7 +51,9 @@ def a_model(
             fits = ("COUNT" in request.prompt) is counts
             return completion({"reasoning": "I looked at it.", "score": (0.9 if fits else 0.1) if judge else 0.9})
         if question:
-            return completion(f"```sql\n{known[question] if right(question) else WRONG}\n```")
+            return completion(
+                f"```sql\n{known[question] if about is not None and about in question.lower() else WRONG}\n```"
+            )
         return completion(COUNTING)
 
     return reply
@@ -58,31 +62,15 @@ def a_model(
 WRONG = "SELECT name FROM cities"
 
 
-@pytest.mark.parametrize(
-    ("name", "behaves", "right", "judges", "strategy"),
-    [
-        ("m", {}, range(3, 4), True, "standard"),
-        ("m", {"judge": False}, range(3, 4), False, "standard/no-judge"),  # it marks everything alike
-        ("some-coder-1.5b", {}, range(3, 4), None, "cascade"),  # a small one, however well it does
-        ("m", {"city": "the name of a city"}, range(3, 4), None, "cascade"),  # it copies its prompt
-        ("m", {"right": lambda question: "average" in question.lower()}, range(1, 3), None, "cascade"),
-        ("m", {"right": lambda _: False}, range(1), None, "offline"),
-    ],
-)
+@pytest.mark.parametrize("case", read_lines(FIXTURES / "replies/probes.jsonl"), ids=lambda case: case["why"])
 async def test_what_a_model_does_tells_the_strategy(
-    endpoint: OpenAIServer,
-    shop: Database,
-    name: str,
-    behaves: dict[str, Any],
-    right: range,
-    judges: bool | None,
-    strategy: str,
+    endpoint: OpenAIServer, shop: Database, case: dict[str, Any]
 ) -> None:
-    endpoint.otherwise = a_model(shop, **behaves)
-    probe = await probed(settings(endpoint, name), shop)
-    assert (probe.asked, probe.judges, probe.strategy) == (3, judges, strategy)
-    assert probe.right in right
-    assert probe.trial.copies_example is ("city" in behaves)
+    endpoint.otherwise = a_model(shop, **case["behaves"])
+    probe = await probed(settings(endpoint, case["name"]), shop)
+    assert (probe.asked, probe.judges, probe.strategy) == (3, case["judges"], case["strategy"])
+    assert probe.right in case["right"]
+    assert probe.trial.copies_example is ("city" in case["behaves"])
     assert probe.trial.structured
     assert len(endpoint.requests) <= 13
     assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
@@ -115,9 +103,7 @@ async def test_a_reply_without_end_is_left(endpoint: OpenAIServer, shop: Databas
     ("seconds", "context", "strategy"),
     [(2.0, 32_000, "standard"), (40.0, 32_000, "cascade"), (2.0, 4_096, "cascade"), (None, None, "standard")],
 )
-def test_slow_models_and_small_contexts_get_short_prompts(
-    seconds: float | None, context: int | None, strategy: str
-) -> None:
+def test_slow_or_small_models_get_short_prompts(seconds: float | None, context: int | None, strategy: str) -> None:
     trial = Trial(True, "1 2 3", 1.0, (), "m", context_tokens=context)
     assert recommended(trial, 3, 3, seconds, judges=True)[0] == strategy
 

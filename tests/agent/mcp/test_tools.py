@@ -8,26 +8,25 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import httpx2
 import pytest
 
 pytest.importorskip("mcp")
 
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from eval.version import VERSION
 from tests import commands
+from tests.agent.mcp.client import over_http
 from tests.agent.server import processes
-from tests.agent.server.running import running, settings_for
+from tests.agent.server.running import Running, running, settings_for
 from tests.openai_server import OpenAIServer, completion
 
+ACCEPT = "application/json, text/event-stream"
 TOKENS = "ana=ana-token-0123456789,bo=bo-token-0123456789"
 ANA, BO = "ana-token-0123456789", "bo-token-0123456789"
 
@@ -35,7 +34,7 @@ _ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 BEGIN = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _ABOUT}
 
 ASKED = {"question": "How many customers are there?"}
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
+Connect = Callable[..., Client]
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def stdio(environment: dict[str, str], tmp_path: Path) -> Callable[..., Client]:
+def stdio(environment: dict[str, str], tmp_path: Path) -> Connect:
     """A client whose server is a child process."""
 
     def connect(**more: str) -> Client:
@@ -58,21 +57,15 @@ def stdio(environment: dict[str, str], tmp_path: Path) -> Callable[..., Client]:
     return connect
 
 
-@pytest.fixture
-def over_http() -> Callable[..., AbstractAsyncContextManager[Client]]:
-    """A client of a server at a URL, with a token or without, in the newest protocol or an older one."""
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with two clients."""
+    with running(settings_for(tmp_path_factory.mktemp("mcp"), TEXT2SQL_TOKENS=TOKENS)) as served:
+        yield served
 
-    @asynccontextmanager
-    async def connect(url: str, token: str = "", mode: str = "auto") -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        options: dict[str, Any] = {"mode": mode, "read_timeout_seconds": 60}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(streamable_http_client(f"{url}/mcp", http_client=http), **options) as client,
-        ):
-            yield client
 
-    return connect
+def as_client(token: str, **more: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", **more}
 
 
 async def exercise(client: Client) -> None:
@@ -102,7 +95,6 @@ async def exercise(client: Client) -> None:
 
     answer = await client.call_tool("ask", ASKED, progress_callback=progress)
     content = answer.structured_content
-    assert content is not None
     shown = [content[name] for name in ("status", "rows", "rows_returned", "truncated")]
     assert shown == ["success", [[480]], 1, False]
     assert content["sql"].startswith("SELECT COUNT(*)")
@@ -123,7 +115,6 @@ async def exercise(client: Client) -> None:
 async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result.content
-    assert result.structured_content is not None
     return result.structured_content
 
 
@@ -168,14 +159,14 @@ async def test_the_server_names_its_version_and_offers_structures_beside_its_too
     assert [t["name"] for t in json.loads(table.text)["tables"]] == ["orders"]
 
 
-async def test_a_stranger_sees_only_the_databases_of_everybody(over_http: Connect, tmp_path: Path) -> None:
-    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {ANA}"}, timeout=60) as http:
-            created = await http.post(f"{server.url}/databases/upload", files={"file": ("mine.csv", b"a,b\n1,2\n")})
+async def test_a_stranger_sees_only_the_databases_of_everybody(server: Running) -> None:
+    async with httpx.AsyncClient(base_url=server.url, headers=as_client(ANA), timeout=60) as http:
+        created = await http.post("/databases/upload", files={"file": ("mine.csv", b"a,b\n1,2\n")})
         seen = []
         for token in (ANA, BO):
             async with over_http(server.url, token) as client:
                 seen.append({r.uri for r in (await client.list_resources()).resources})
+        assert (await http.delete(f"/databases/{created.json()['id']}")).status_code == 204
 
     assert created.status_code < 300, created.text
     assert len(seen[0] - seen[1]) == 1
@@ -183,58 +174,40 @@ async def test_a_stranger_sees_only_the_databases_of_everybody(over_http: Connec
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp_path: Path, mode: str) -> None:
-    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-        async with over_http(server.url, ANA, mode) as client:
-            await exercise(client)
-            answer = await called(client, "ask", question="How many orders are there?")
-        async with httpx.AsyncClient(base_url=server.url) as http:
-            kept = (await http.get("/runs", headers={"Authorization": f"Bearer {ANA}"})).json()["runs"]
-            others = (await http.get("/runs", headers={"Authorization": f"Bearer {BO}"})).json()["runs"]
+async def test_over_http_in_the_new_protocol_and_the_old(server: Running, mode: str) -> None:
+    async with over_http(server.url, ANA, mode) as client:
+        await exercise(client)
+        answer = await called(client, "ask", question="How many orders are there?")
+    async with httpx.AsyncClient(base_url=server.url) as http:
+        kept, others = [(await http.get("/runs", headers=as_client(t))).json()["runs"] for t in (ANA, BO)]
 
     assert answer["run_id"] in {run["run_id"] for run in kept}
     assert others == []
 
 
-def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path) -> None:
-    accept = {"Accept": "application/json, text/event-stream"}
-    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-        begun = httpx.post(
-            f"{server.url}/mcp", json=BEGIN, headers={**accept, "Authorization": f"Bearer {ANA}"}, timeout=60
-        )
-        session = begun.headers["mcp-session-id"]
-        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-
-        def listed(token: str) -> int:
-            headers = {**accept, "Authorization": f"Bearer {token}", "Mcp-Session-Id": session}
-            return httpx.post(f"{server.url}/mcp", json=listing, headers=headers, timeout=60).status_code
-
-        assert listed(ANA) == 200
-        assert listed(BO) == 404
-        assert listed("wrong-token-0123456789") == 401
+def test_a_session_belongs_to_the_client_that_began_it(server: Running) -> None:
+    session = server.post("/mcp", BEGIN, headers=as_client(ANA, Accept=ACCEPT)).headers["mcp-session-id"]
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    for token, status in ((ANA, 200), (BO, 404), ("wrong-token-0123456789", 401)):
+        headers = as_client(token, Accept=ACCEPT, **{"Mcp-Session-Id": session})
+        assert server.post("/mcp", listing, headers=headers).status_code == status
 
 
 def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.mcp.http.SESSIONS_OF_A_CLIENT", 2)
-    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-
-        def begun(token: str) -> httpx.Response:
-            headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
-            return httpx.post(f"{server.url}/mcp", json=BEGIN, headers=headers, timeout=60)
-
-        answers = [begun(ANA), begun(ANA), begun(ANA), begun(BO)]
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as alone:
+        answers = [alone.post("/mcp", BEGIN, headers=as_client(token, Accept=ACCEPT)) for token in (ANA, ANA, ANA, BO)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 503, 200]
     assert [answer.headers.get("retry-after", "").isdigit() for answer in answers] == [False, False, True, False]
 
 
-async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path) -> None:
-    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-        async with over_http(server.url, ANA) as client:
-            first = await called(client, "ask", question="How many customers are there?")
-            second = await called(client, "ask", question="How many orders are there?", thread=first["thread"])
-        async with over_http(server.url, BO) as client:
-            message = await refused(client, "ask", question="How many orders are there?", thread=first["thread"])
+async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(server: Running) -> None:
+    async with over_http(server.url, ANA) as client:
+        first = await called(client, "ask", **ASKED)
+        second = await called(client, "ask", question="How many orders are there?", thread=first["thread"])
+    async with over_http(server.url, BO) as client:
+        message = await refused(client, "ask", question="How many orders are there?", thread=first["thread"])
 
     assert second["thread"] == first["thread"]
     assert "no such thread" in message
@@ -242,7 +215,7 @@ async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_ht
 
 @pytest.mark.parametrize("transport", ["http", "http-legacy", "stdio"])
 async def test_cancelling_a_call_stops_the_run_and_its_model_call(
-    stdio: Connect, over_http: Connect, tmp_path: Path, transport: str
+    stdio: Connect, tmp_path: Path, transport: str
 ) -> None:
     with OpenAIServer() as endpoint:
         endpoint.otherwise = completion("late", delay=60)
@@ -267,9 +240,7 @@ async def test_cancelling_a_call_stops_the_run_and_its_model_call(
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
-async def test_a_privacy_mode_holds_for_the_model_behind_the_client_too(
-    over_http: Connect, tmp_path: Path, mode: str
-) -> None:
+async def test_a_privacy_mode_holds_behind_the_client_too(tmp_path: Path, mode: str) -> None:
     with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
         async with over_http(server.url) as client:
             answer = await called(client, "ask", question="List the name of all customers")
@@ -291,9 +262,6 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
     ]
     words, pipe = ("-m", "agent.mcp", "--log-level", "debug"), subprocess.PIPE
     process = commands.Process(*words, cwd=tmp_path, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
     logged: list[str] = []
     reading = threading.Thread(target=lambda: logged.extend(process.stderr or ()))
     reading.start()

@@ -18,7 +18,6 @@ from agent.models.openai import OpenAIModel
 from agent.models.protocol import ModelRefused, SqlRequest
 from agent.runtime.preparation import run_context
 from agent.state import QueryTask
-from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Schema
 from tests.openai_server import OpenAIServer, Reply, error, raw
@@ -73,7 +72,7 @@ async def test_what_lists_no_models_is_no_model_server(endpoint: OpenAIServer, r
 
 
 @pytest.mark.parametrize(("listed", "paths", "tokens"), rows("replies/contexts.jsonl"))
-async def test_the_context_is_what_the_server_says(
+async def test_the_servers_context(
     endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
 ) -> None:
     endpoint.models = (listed,)
@@ -82,16 +81,13 @@ async def test_the_context_is_what_the_server_says(
         assert await context_tokens(client, await server_at(client, endpoint.url), "m") == tokens
 
 
-def unnamed(monkeypatch: pytest.MonkeyPatch, url: str) -> ModelSettings:
-    monkeypatch.delenv("TEXT2SQL_MODEL", raising=False)
+def unnamed(url: str) -> ModelSettings:
     return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-x")
 
 
-def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(endpoint: OpenAIServer, alone: None) -> None:
     endpoint.models = ("first-model", "second-model")
-    settings = unnamed(monkeypatch, endpoint.url)
+    settings = unnamed(endpoint.url)
     found, note = named(settings)
     assert found.name == "first-model"
     assert "first-model answers, the first of 2" in note
@@ -102,11 +98,9 @@ def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(
     assert getattr(shared_model(settings, "second-model"), "name", "") == "second-model"
 
 
-async def test_an_endpoint_that_lists_none_is_never_asked_for_a_model_of_another_maker(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_endpoint_that_lists_none_is_asked_for_no_other_maker(endpoint: OpenAIServer, alone: None) -> None:
     endpoint.models = ()
-    settings = unnamed(monkeypatch, endpoint.url)
+    settings = unnamed(endpoint.url)
     model = shared_model(settings)
     assert not isinstance(model, str)
     task = QueryTask(id="t", description="How many?")
@@ -128,9 +122,7 @@ async def test_a_name_tells_how_many_weights_a_model_has(name: str, expected: bo
 
 
 @pytest.mark.parametrize(("weights", "expected"), [(1_777_088_000, True), (32_000_000_000, False), (None, False)])
-async def test_a_server_on_this_machine_is_asked_once(
-    endpoint: OpenAIServer, weights: int | None, expected: bool
-) -> None:
+async def test_a_server_here_is_asked_once(endpoint: OpenAIServer, weights: int | None, expected: bool) -> None:
     endpoint.models = ({"id": "m", "object": "model", "meta": {"n_params": weights} if weights else {}},)
     asked = settings("any", endpoint.url)
     assert await small(asked) is expected
@@ -151,22 +143,10 @@ async def test_a_small_model_works_as_a_cascade_unless_a_strategy_is_set(
         await context.close()
 
 
-@pytest.fixture
-def database() -> Iterator[Database]:
-    with open_database(":memory:") as opened:
-        yield opened
-
-
-def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    return ModelSettings(_env_file=None, **values)  # type: ignore[arg-type]
-
-
-def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = configured(monkeypatch, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
-    assert not make_model(settings, database, "Offline").capabilities.remote
-    named = make_model(settings, database, "llama3")
+def test_a_name_wins(shop: Database, alone: None) -> None:
+    settings = ModelSettings(_env_file=None, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
+    assert not make_model(settings, shop, "Offline").capabilities.remote
+    named = make_model(settings, shop, "llama3")
     assert named.name == "llama3"
     assert isinstance(named, OpenAIModel)
     assert named._settings.price_input == 1.5

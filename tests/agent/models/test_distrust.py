@@ -64,9 +64,7 @@ def plan_of(**changes: str) -> Reply:
         (completion('{"plan_type": "single", "tasks": [{"id": "1", ', finish_reason="length"), "at the length limit"),
     ],
 )
-async def test_a_plan_of_template_text_or_without_end_is_dropped_at_once(
-    server: ModelServer, reply: Reply, why: str
-) -> None:
+async def test_a_plan_of_template_text_or_no_end_is_dropped(server: ModelServer, reply: Reply, why: str) -> None:
     server.script(reply)
     with pytest.raises(ModelReplyError, match=why):
         await server.model().plan(plan_request())
@@ -81,15 +79,10 @@ async def test_a_query_of_template_text_is_written_again_without_showing_it(serv
     assert [m["role"] for m in server.bodies[1]["messages"]] == ["system", "user", "user"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<result rows="1">\n["n"]\n[1234]\n</result>',
-        "How many customers are there?",
-        "There are 1,234.<start_of_turn>user\nAnd orders?",
-        "There are many, " + "many, " * 400,
-    ],
-)
+HANDED_ON = ['<result rows="1">\n["n"]\n[1234]\n</result>', "There are 1,234.<start_of_turn>user\nAnd orders?"]
+
+
+@pytest.mark.parametrize("text", [*HANDED_ON, "How many customers are there?", "There are many, " + "many, " * 400])
 async def test_a_summary_that_hands_on_the_prompt_is_none(server: ModelServer, text: str) -> None:
     server.script(completion(text))
     shown: list[str] = []

@@ -10,6 +10,7 @@ import pytest
 from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
 from tests.agent.models.conftest import KEY, ModelServer, sql_request, summary_request, timed_out
 from tests.openai_server import Reply, chunks, completion, error, raw
+from tests.pairs import values
 
 ANSWER = "There are **1,234** customers."
 WHOLE = completion(ANSWER)
@@ -53,7 +54,7 @@ def begun(cut: str) -> Reply:
         ([completion("There are", finish_reason="length")], CUT_OFF, [True]),
     ],
 )
-async def test_an_answer_is_whole_whatever_happens_to_its_stream(
+async def test_an_answer_is_whole_however_it_came(
     server: ModelServer, replies: list[Reply], text: str, streams: list[bool]
 ) -> None:
     server.script(*replies)
@@ -71,15 +72,9 @@ async def test_events_without_data_are_no_pieces(server: ModelServer, first: str
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        f"<think>1,234? yes</think>\n\n{ANSWER}",
-        f"<|channel|>analysis<|message|>hm, 99<|end|><|start|>assistant<|channel|>final<|message|>{ANSWER}<|return|>",
-        f"\n\n {ANSWER}<|im_end|>",
-    ],
-)
-async def test_thinking_aloud_is_not_shown(server: ModelServer, written: str) -> None:
+@pytest.mark.parametrize("aloud", values("replies/aloud.jsonl"))
+async def test_thinking_aloud_is_not_shown(server: ModelServer, aloud: str) -> None:
+    written = aloud.replace("ANSWER", ANSWER)
     server.script(completion(written), chunks(*written))
     assert (await streamed(server))[0] == ANSWER
     assert (await streamed(server))[0] == ANSWER

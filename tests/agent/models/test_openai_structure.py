@@ -1,5 +1,4 @@
-"""Asking for JSON of endpoints that take it, refuse it or ignore it; what their replies may look like, and what else
-endpoints in the wild were seen to do."""
+"""Asking for JSON of endpoints that take it, refuse it or ignore it, and what else endpoints were seen to do."""
 
 from __future__ import annotations
 
@@ -123,9 +122,7 @@ async def test_a_schema_that_worked_before_is_not_given_up_for_a_500(server: Mod
 
 
 @pytest.mark.parametrize(("field", "words", "mode"), rows("replies/refused_fields.jsonl"))
-async def test_a_field_that_is_refused_is_left_out_from_then_on_and_the_mode_is_kept(
-    server: ModelServer, field: str, words: str, mode: str
-) -> None:
+async def test_a_refused_field_is_left_out_from_then_on(server: ModelServer, field: str, words: str, mode: str) -> None:
     server.otherwise = without(field, words)
     model = server.model(structured_output=mode, reasoning_effort="low")
     assert [(await model.write_sql(sql_request())).sql for _ in range(2)] == [SQL["sql"]] * 2
@@ -144,14 +141,11 @@ async def test_an_unusable_reply_is_sent_back_once_with_what_was_wrong_and_then_
     with pytest.raises(ModelReplyError, match="`sql` must be a string") as raised:
         await server.sql()
     assert len(server.requests) == 2
-    assert raised.value.usage is not None
     assert raised.value.usage.input_tokens == 200
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n", "<think>I wonder"])
-async def test_an_empty_reply_is_asked_for_again_and_in_the_end_an_error(
-    server: ModelServer, content: str | None
-) -> None:
+async def test_an_empty_reply_is_asked_again_and_then_an_error(server: ModelServer, content: str | None) -> None:
     server.script(completion(content), GOOD)
     assert await server.sql() == SQL["sql"]
     server.script()
@@ -260,9 +254,7 @@ ONE = completion({"reasoning": "r", "sql": "SELECT 1"})
 @pytest.mark.parametrize(
     "words", ["System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"]
 )
-async def test_a_model_that_refuses_the_system_role_gets_the_instructions_from_the_user(
-    server: ModelServer, words: str
-) -> None:
+async def test_a_model_that_refuses_the_system_role_is_told_by_the_user(server: ModelServer, words: str) -> None:
     def answer(request: Request) -> Reply:
         refused = any(message["role"] != "user" for message in request.body["messages"])
         return error(400, words) if refused else ONE

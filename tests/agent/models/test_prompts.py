@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from tests.agent.models.conftest import (
     summary_request,
 )
 from tests.openai_server import completion
+from tests.pairs import rows
 
 NAMES = sorted(p.stem for p in (Path(__file__).parents[3] / "prompts").glob("*.txt"))
 
@@ -150,26 +152,19 @@ def test_what_was_asked_back_and_said_stands_behind_the_question() -> None:
     assert prompt.user.index("<clarification>") > prompt.user.index("</question>")
 
 
-@pytest.mark.parametrize(
-    ("reply", "whole", "asked"),
-    [
-        ({"standalone_question": " All of it? ", "clarification": NOTHING}, "All of it?", None),
-        ({}, "", None),
-        ({"standalone_question": None, "clarification": None}, "", None),
-        ({"standalone_question": 7, "clarification": {"question": "  "}}, "", None),
-        ({"clarification": "Which one?"}, "", Clarification(question="Which one?")),
-        (
-            {"clarification": {"question": "Which?", "options": ["a", " a ", "", 3, "b" * 300]}},
-            "",
-            Clarification(question="Which?", options=["a", "b" * 200]),
-        ),
-    ],
+LONG_OPTIONS = (
+    {"clarification": {"question": "Which?", "options": ["a", " a ", "", 3, "b" * 300]}},
+    "",
+    {"question": "Which?", "options": ["a", "b" * 200]},
 )
-def test_a_reply_is_read_whatever_it_lacks(reply: dict[str, object], whole: str, asked: Clarification | None) -> None:
+
+
+@pytest.mark.parametrize(("reply", "whole", "asked"), [*rows("replies/asked_back.jsonl"), LONG_OPTIONS])
+def test_a_reply_is_read_whatever_it_lacks(reply: dict[str, object], whole: str, asked: dict[str, Any] | None) -> None:
     plan, standalone, clarification = conversation_in(Reply(json.dumps({**PLAN, **reply})))
 
     assert plan is not None
-    assert (standalone, clarification) == (whole, asked)
+    assert (standalone, clarification) == (whole, asked and Clarification(**asked))
 
 
 def test_a_reply_that_asks_back_needs_no_tasks_and_any_other_does() -> None:

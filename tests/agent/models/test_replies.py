@@ -1,5 +1,4 @@
-"""What a model meant, out of what it wrote: the fixtures in tests/fixtures/replies, and text that nobody writes;
-and numbers that it did not have from any result."""
+"""What a model meant, out of what it wrote, and numbers that it did not have from any result."""
 
 from __future__ import annotations
 

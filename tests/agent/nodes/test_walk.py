@@ -1,5 +1,4 @@
-"""A run that walks the nodes ends as the same run in LangGraph does, along the same edges;
-an opinion that was copied counts nowhere."""
+"""A run that walks the nodes ends as the same run in LangGraph does; an opinion that was copied counts nowhere."""
 
 from __future__ import annotations
 
@@ -18,6 +17,7 @@ from agent.nodes.opinions import SAME, why_it_does_not_count
 from agent.runtime.context import RunContext
 from agent.state import QueryTask
 from eval.databases.base import Database
+from tests.pairs import rows
 from text2sql.testing import ScriptedModel
 
 COUNT = "SELECT COUNT(*) FROM customers"
@@ -68,16 +68,7 @@ TASK = QueryTask(id="t1", description="count", sql="", depends_on=[])
 REQUEST = JudgeRequest("How many customers are there?", TASK, "SELECT COUNT(*) FROM customers", ("n",), ((4,),), 1)
 
 
-@pytest.mark.parametrize(
-    ("reasoning", "why"),
-    [
-        ("", "it gives no reason"),
-        ("ok", "it gives no reason"),
-        ("What decides it, in one or two sentences.", "it repeats the prompt"),
-        ("how many customers are there", "it repeats what was asked"),
-        ("The rows are what was asked for.", ""),
-    ],
-)
+@pytest.mark.parametrize(("reasoning", "why"), rows("replies/opinions.jsonl"))
 def test_an_opinion_counts_only_with_a_reason_of_its_own(reasoning: str, why: str) -> None:
     assert why_it_does_not_count(Judgement(0.9, reasoning), REQUEST, ScriptedModel("SELECT 1")) == why
 
@@ -85,8 +76,6 @@ def test_an_opinion_counts_only_with_a_reason_of_its_own(reasoning: str, why: st
 def test_the_same_opinion_of_every_query_is_none() -> None:
     model, opinion = ScriptedModel("SELECT 1"), Judgement(0.9, "It answers the question.")
     asked = [replace(REQUEST, question=f"Question {n}?", sql=f"SELECT {n}") for n in range(SAME)]
-    assert [why_it_does_not_count(opinion, one, model) for one in asked] == [
-        *[""] * (SAME - 1),
-        "it is the same for every query",
-    ]
+    told = [why_it_does_not_count(opinion, one, model) for one in asked]
+    assert told == [*[""] * (SAME - 1), "it is the same for every query"]
     assert why_it_does_not_count(Judgement(0.4, "The year is another one."), asked[0], model) == ""

@@ -35,9 +35,7 @@ async def asked(ask: Run, model: OpenAIModel, **more: Any) -> tuple[list[Event],
     return await ask(QUESTION, model, strategy="react/no-summary", **more)
 
 
-async def test_a_query_is_written_checked_run_and_finished(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_a_query_is_written_checked_and_run(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.script(step("generate_sql", RIGHT), step("finish", thought="two rows, both in Lyon"))
 
     events, answer = await asked(ask, remote)
@@ -55,9 +53,7 @@ async def test_a_query_is_written_checked_run_and_finished(
     assert allowed == ["generate_sql"]
 
 
-async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_what_is_not_there_is_repaired_first(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.script(
         step("generate_sql", "SELECT nam FROM customers"), step("run_sql"), step("repair_sql", RIGHT), step("finish")
     )
@@ -98,9 +94,7 @@ async def test_advice_may_be_overruled(endpoint: OpenAIServer, remote: OpenAIMod
 
 
 @pytest.mark.parametrize("garbage", ["", "I would look at the customers.", '{"tool": 7}', '{"thought": "', "[1, 2]"])
-async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, garbage: str
-) -> None:
+async def test_garbage_ends_in_plain_sql(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, garbage: str) -> None:
     def reply(request: Any) -> Reply:
         stepping = "Allowed now" in request.prompt
         return completion(garbage if stepping else {"reasoning": "plain", "sql": RIGHT})
@@ -113,9 +107,7 @@ async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
     assert answer.attempts[0].reasoning.endswith("→ a plain query")
 
 
-async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_one_that_never_ends_gets_its_last_query(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     count = iter(range(1, 100))
 
     def reply(request: Any) -> Reply:
@@ -131,9 +123,7 @@ async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
     assert "The steps ended" in answer.attempts[0].reasoning
 
 
-async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_an_endpoint_that_leaves_keeps_the_answer(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.script(completion(f"```sql\n{RIGHT}\n```"))  # SQL alone is taken as the query
     endpoint.otherwise = error(401, "no")
 
@@ -144,9 +134,7 @@ async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
     assert (without.status, without.error_kind) == ("error", "model_auth")
 
 
-async def test_time_that_runs_out_after_a_run_leaves_the_answer(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_time_over_after_a_run_leaves_the_answer(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.script(step("generate_sql", RIGHT))
     endpoint.otherwise = completion({"thought": "late", "tool": "finish", "sql": ""}, delay=30.0)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,15 +13,14 @@ from agent.results import ResultStore, check_sql, run_sql
 from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.schema import Schema
 from eval.statement import ReadStatement
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    path = tmp_path / "shop.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.executemany("INSERT INTO customers (name) VALUES (?)", [("Ada",), ("Bob",), (None,)])
-    with open_database(path) as opened:
+    people = "INSERT INTO customers (name) VALUES ('Ada'), ('Bob'), (NULL)"
+    script = f"CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); {people}"
+    with open_database(sqlite_file(tmp_path / "shop.sqlite", script)) as opened:
         yield opened
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from agent.results import BadRequest, ExtraMissing, Filter, Sort, export
 from agent.results.store import KeptResult, SpoolWriter
+from tests.pairs import values
 
 COLUMNS: dict[str, list[Any]] = {
     "n": [1, 2, None],
@@ -78,22 +79,7 @@ def test_csv_keeps_null_apart_from_empty_text(result: KeptResult) -> None:
 
 
 def test_csv_for_a_spreadsheet_has_a_mark_and_no_formulas(tmp_path: Path) -> None:
-    formulas = [
-        "=1+1",
-        "+1",
-        "-1",
-        "@x",
-        "\tx",
-        "\rx",
-        "-",
-        " =1",
-        "\n=1",
-        "\nx",
-        "\xa0=1",
-        "\ufeff=1",
-        "\uff1d1",
-        "\uff0b1",
-    ]
+    formulas = values("results/formulas.jsonl")
     texts = [*formulas, "plain", "a=1", " a"]
     result = kept(tmp_path, {"=head": texts, "n": [-1.0] * len(texts)})
     written = whole(result, "csv", bom=True, guard_formulas=True)

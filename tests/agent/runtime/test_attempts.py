@@ -120,18 +120,10 @@ def test_a_plan_of_one_task_is_single_whatever_it_calls_itself() -> None:
     assert in_running_order(plan(("only", []))).plan_type == "single"
 
 
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        (plan(), "no task"),
-        (plan(("a", []), ("a", [])), "same id"),
-        (plan(("a", ["b"])), "not in the plan"),
-        (plan(("a", ["b"]), ("b", ["a"])), "circle"),
-        (plan(("a", ["a"])), "circle"),
-        (plan((" ", [])), "no id"),
-        (plan(*((str(i), []) for i in range(MAX_TASKS + 1))), "at most"),
-    ],
-)
-def test_a_plan_that_cannot_run_is_refused_with_the_reason(broken: QueryPlan, reason: str) -> None:
+TOO_MANY: Any = ([(str(i), []) for i in range(MAX_TASKS + 1)], "at most")
+
+
+@pytest.mark.parametrize(("tasks", "reason"), [*rows("kinds/broken_plans.jsonl"), TOO_MANY])
+def test_a_plan_that_cannot_run_is_refused_with_the_reason(tasks: list[tuple[str, list[str]]], reason: str) -> None:
     with pytest.raises(PlanInvalid, match=reason):
-        in_running_order(broken)
+        in_running_order(plan(*tasks))

@@ -71,9 +71,7 @@ def test_two_who_ask_for_one_file_import_it_once(tmp_path: Path, config: Databas
     assert notes == ["importing people.csv"]
 
 
-def test_a_changed_file_is_read_again_while_others_end_on_the_earlier_import(
-    tmp_path: Path, config: DatabaseSettings
-) -> None:
+def test_a_changed_file_is_read_again_while_others_keep_the_import(tmp_path: Path, config: DatabaseSettings) -> None:
     before = resolve_database(people(tmp_path, "Ada"), config)
     assert rows(before) == ["Ada"]
     after = resolve_database(people(tmp_path, "Ada", "Bo"), config)
@@ -114,9 +112,7 @@ def test_a_change_of_the_same_size_and_time_is_noticed(tmp_path: Path, config: D
     assert rows(resolve_database(str(file), config)) == ["Eva"]
 
 
-def test_a_half_written_file_is_waited_for(
-    tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_file_is_waited_for(tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     file, rest = Path(people(tmp_path, "Ada")), ["Bo\n", "Cy\n"]
 
     def written_on(_: float) -> None:
@@ -161,9 +157,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_whole(
     assert len(rows(database)) == now.count("\n") - 1
 
 
-def test_a_file_that_never_rests_is_refused(
-    tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restless_file_is_refused(tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     file = Path(people(tmp_path, "Ada"))
     monkeypatch.setattr(files.time, "sleep", lambda _: file.write_text(file.read_text() + "Bo\n"))
     with pytest.raises(DatabaseError, match="still being written"):

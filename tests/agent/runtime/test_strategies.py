@@ -10,6 +10,7 @@ from agent.models.openai import OpenAIModel
 from agent.strategies import strategy
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Request, answering, asked_for
+from tests.pairs import sections
 
 QUESTION = "What are the names of the customers?"
 
@@ -44,16 +45,7 @@ def test_each_stage_adds_one_thing() -> None:
     assert ["execution_error" in s.retry_on for s in stages[1:]] == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("best", "zero-shot, few-shot"),
-        ("full/no-brakes", "no-judge"),
-        ("full/judge=2", "judge"),
-        ("full/candidates=0", "from 1 to 20"),
-        ("few-shot-99", "from 0 to 20"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), sections("kinds/strategies.txt")["refused"])
 def test_what_is_no_strategy_is_refused_with_what_there_is(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         strategy(name)
@@ -65,50 +57,32 @@ def test_the_setting_takes_a_changed_strategy() -> None:
     assert Settings.model_validate({"TEXT2SQL_STRATEGY": "Full/No-Judge"}).judging.strategy == "full/no-judge"
 
 
-@pytest.mark.parametrize(
-    ("name", "calls"),
-    [
-        ("standard", ["tasks", "sql", "score", "summary"]),
-        ("zero-shot", ["sql", "summary"]),
-        ("stage-0/judge/no-summary", ["sql", "score"]),
-        ("standard/no-judge/no-plan", ["sql", "summary"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "parts"), sections("kinds/strategies.txt")["calls"])
 async def test_a_strategy_calls_the_model_for_its_parts_alone(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, calls: list[str]
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, parts: str
 ) -> None:
     endpoint.otherwise = answering("SELECT name FROM customers")
 
     _, answer = await ask(QUESTION, remote, strategy=name)
 
-    kinds = [kind(request) for request in endpoint.requests]
+    calls, kinds = parts.split(), [kind(request) for request in endpoint.requests]
     assert kinds[:2] == calls[:2]
     assert sorted(kinds[2:]) == sorted(calls[2:])  # the judge and the summary run side by side
     assert len(answer.rows) == 4
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "attempts"),
-    [
-        ("stage-0", "SELECT nam FROM customers", 1),
-        ("stage-1", "SELECT nam FROM customers", 1),
-        ("stage-1", "SELECT id * 2 FROM orders WHERE total > 12 ORDER BY status LIMIT 2", 2),
-        ("standard", "SELECT nam FROM customers", 2),
-    ],
-)
+@pytest.mark.parametrize(("name", "first", "attempts"), sections("kinds/strategies.txt")["attempts"])
 async def test_what_is_tried_again_is_the_strategys(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, first: str, attempts: int
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, first: str, attempts: str
 ) -> None:
     endpoint.otherwise = answering(first, "SELECT name FROM customers")
 
     _, answer = await ask(QUESTION, remote, strategy=name)
 
-    assert len(answer.attempts) == attempts
+    assert len(answer.attempts) == int(attempts)
 
 
-async def test_notes_on_the_data_are_left_out_of_plain_prompting(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
-) -> None:
+async def test_plain_prompting_has_no_notes_on_the_data(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     endpoint.otherwise = answering("SELECT name FROM customers")
 
     await ask("Which customers live in Lyon?", remote, strategy="zero-shot/no-summary")

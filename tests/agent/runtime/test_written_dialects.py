@@ -16,7 +16,7 @@ from agent.sources.ddl import read_ddl
 from agent.sources.structure import read_structure
 from eval.databases.types import DatabaseError
 from eval.engines import ENGINES
-from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
 from eval.sql.translation import written_in
@@ -35,6 +35,14 @@ def structure(tmp_path: Path) -> Path:
     path = tmp_path / "shop.sql"
     path.write_text(DDL)
     return path
+
+
+def translated(statement: str, dialect: Dialect) -> str | None:
+    """DuckDB's SQL in another dialect, where it can be written there."""
+    tree = parse(statement, "duckdb").tree
+    assert tree is not None
+    written = written_in(tree, dialect, Schema(dialect, ORDERS))
+    return None if written is None else render(written, dialect)
 
 
 def settings(dialect: str) -> Settings:
@@ -77,16 +85,7 @@ def test_the_tables_of_any_database_can_be_written_for() -> None:
         resolve_database("shop", settings("cobol").database)
 
 
-ORDERS = (
-    Table(
-        "orders",
-        (
-            *(Column("order_id", "INTEGER", primary_key=True), Column("order_date", "DATE")),
-            *(Column("shipped_at", "TIMESTAMP"), Column("paid", "BOOLEAN"), Column("total", "DECIMAL(10, 2)")),
-        ),
-        primary_key=("order_id",),
-    ),
-)
+ORDERS = read_ddl(DDL, "duckdb")[1:]
 
 
 @pytest.mark.parametrize(("dialect", "question", "sql"), rows("kinds/written_values.jsonl"))
@@ -113,13 +112,11 @@ def test_no_function_is_written_that_the_target_lacks(dialect: Dialect) -> None:
     schema = Schema(dialect, ORDERS)
     statements = sections("kinds/written_functions.txt")
     for (statement,) in [*statements["typical"], *statements["lacking in some"]]:
-        tree = parse(statement, "duckdb").tree
-        assert tree is not None
-        written = written_in(tree, dialect, schema)
+        written = translated(statement, dialect)
         if written is None:
             assert (statement,) in statements["lacking in some"]
             continue
-        parsed = parse(render(written, dialect), dialect)
+        parsed = parse(written, dialect)
         assert check(parsed, schema).allowed, parsed.text
         assert not resolve(parsed, schema).phantoms, parsed.text
 
@@ -133,26 +130,19 @@ def test_a_function_that_the_manual_does_not_have_is_a_phantom(dialect: Dialect,
 
 @pytest.mark.parametrize(("dialect", "days"), rows("kinds/written_days.jsonl"))
 def test_days_between_dates_are_a_number(dialect: Dialect, days: str) -> None:
-    tree = parse("SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders", "duckdb").tree
-    assert tree is not None
-    written = written_in(tree, dialect, Schema(dialect, ORDERS))
-    assert written is not None
-    assert render(written, dialect) == f"SELECT {days} FROM orders"
+    between = "SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders"
+    assert translated(between, dialect) == f"SELECT {days} FROM orders"
 
 
-ORACLE = (FIXTURES / "imports/oracle.sql").read_text(encoding="utf-8")
-TSQL = (FIXTURES / "imports/tsql.sql").read_text(encoding="utf-8")
+VENDORS: dict[Dialect, dict[str, tuple[str, ...]]] = {
+    "oracle": {"CUSTOMERS": ("ID", "CITY"), "orders": ("ID", "Total")},
+    "tsql": {"Customers": ("Id", "City")},
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "dialect", "tables"),
-    [
-        (ORACLE, "oracle", {"CUSTOMERS": ("ID", "CITY"), "orders": ("ID", "Total")}),
-        (TSQL, "tsql", {"Customers": ("Id", "City")}),
-    ],
-)
-def test_scripts_of_vendors_are_read(text: str, dialect: Dialect, tables: dict[str, tuple[str, ...]]) -> None:
-    made = read_ddl(text, dialect)
+@pytest.mark.parametrize(("dialect", "tables"), VENDORS.items())
+def test_scripts_of_vendors_are_read(dialect: Dialect, tables: dict[str, tuple[str, ...]]) -> None:
+    made = read_ddl((FIXTURES / f"imports/{dialect}.sql").read_text(encoding="utf-8"), dialect)
     assert {t.name: tuple(c.name for c in t.columns) for t in made} == tables
     assert made[0].primary_key == (made[0].columns[0].name,)
 

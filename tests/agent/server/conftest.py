@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.running import Running, model_at, running, settings_for
 from tests.openai_server import OpenAIServer
 
 
@@ -21,13 +21,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture
 def model_server(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path) -> Iterator[Running]:
     """A server that asks a scripted endpoint about the small shop."""
-    config = settings_for(
-        tmp_path,
-        OPENAI_BASE_URL=endpoint.url,
-        OPENAI_API_KEY="k",
-        TEXT2SQL_MODEL="scripted",
-        TEXT2SQL_DB_PATH=shop_file,
-        TEXT2SQL_RESUME_SECONDS=0.5,
-    )
-    with running(config) as server:
+    own = {"TEXT2SQL_DB_PATH": shop_file, "TEXT2SQL_RESUME_SECONDS": 0.5}
+    with running(settings_for(tmp_path, **model_at(endpoint), **own)) as server:
         yield server

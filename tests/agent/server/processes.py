@@ -34,7 +34,6 @@ def started(folder: Path, *options: str, **more: str) -> Iterator[tuple[Server, 
         else commands.Process(*words, cwd=folder, env=there, stdout=out, stderr=err)
     )
     with process:
-        assert process.stdout is not None
         first_line = process.stdout.readline()
         try:
             yield process, int(first_line.split("http://127.0.0.1:")[1].split()[0]), first_line

@@ -19,7 +19,10 @@ from agent.config import Settings
 from agent.server.app import create_app
 from agent.server.services import Services
 from tests.asgi_server import serving
-from tests.openai_server import Behaviour, Reply, Request, completion
+from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, completion
+
+ANA, BEN = "a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789"
+"""Tokens of two clients."""
 
 
 @dataclass
@@ -90,6 +93,11 @@ def settings_for(folder: Path, **more: Any) -> Settings:
     """Settings of a server of its own: nothing from the environment's .env, its state in `folder`."""
     values = {"TEXT2SQL_STATE_DIR": str(folder / "state"), **{k: str(v) for k, v in more.items()}}
     return Settings(_env_file=None, **values)
+
+
+def model_at(endpoint: OpenAIServer) -> dict[str, str]:
+    """The variables that name the model of a scripted endpoint."""
+    return {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "k", "TEXT2SQL_MODEL": "scripted"}
 
 
 @contextlib.contextmanager

@@ -13,11 +13,8 @@ from tests.agent.server.test_boards import board, kept
 
 BY_MONTH = "SELECT status, COUNT(*) AS n FROM orders GROUP BY status"
 CUSTOMERS = "SELECT country, COUNT(*) AS n FROM customers GROUP BY country ORDER BY n DESC"
-ON_COUNTRY = {
-    "label": "Country",
-    "kind": "value",
-    "columns": [{"preset": "shop", "table": "customers", "column": "country"}],
-}
+COUNTRIES = {"preset": "shop", "table": "customers", "column": "country"}
+ON_COUNTRY = {"label": "Country", "kind": "value", "columns": [COUNTRIES]}
 
 
 @pytest.fixture
@@ -78,21 +75,16 @@ def test_what_its_owner_left_stands_for_readers_and_in_documents(client: httpx.C
     assert len(unset["rows"]) > 2
     assert "Italy" in text
     assert "Spain" not in text
-    assert (
-        client.get(f"/shared/{share}/filters/0/values", params={"search": "spa"}).json()["values"][0]["value"]
-        == "Spain"
-    )
+    found = client.get(f"/shared/{share}/filters/0/values", params={"search": "spa"}).json()["values"]
+    assert found[0]["value"] == "Spain"
     assert client.post(f"/shared/{share}/{tile}/refresh", json={"filters": []}).status_code == 400
     assert client.get(f"/shared/{share}/filters/3/values").status_code == 404
 
 
 def test_a_period_in_words_moves_with_the_day(client: httpx.Client) -> None:
     made = board(client, kept(client, BY_MONTH))
-    on_date = {
-        "label": "When",
-        "kind": "date",
-        "columns": [{"preset": "shop", "table": "orders", "column": "order_date"}],
-    }
+    dates = {"preset": "shop", "table": "orders", "column": "order_date"}
+    on_date = {"label": "When", "kind": "date", "columns": [dates]}
     client.patch(f"/boards/{made['board_id']}", json={"filters": [on_date]})
 
     year = refresh(client, made, 0, filters=[["2024"]])

@@ -10,9 +10,8 @@ import pytest
 
 from agent.store.base import MOST
 from agent.store.records import BoardRecord, KeptRecord
-from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.running import ANA, BEN, Running, running, settings_for
 
-ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
 SQL = "SELECT country, COUNT(*) AS n FROM customers WHERE city <> 'Rome' GROUP BY country ORDER BY n DESC LIMIT 3"
 
 
@@ -50,15 +49,10 @@ def board(client: httpx.Client, *answers: dict[str, Any], title: str = "Sales") 
 
 def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client) -> None:
     answer = kept(ana, chart={"kind": "bar", "x": 0, "y": 1, "order": "largest"})
-    assert [(p["name"], p["value"], p["kind"]) for p in answer["parameters"]] == [
-        ("city", "Rome", "text"),
-        ("limit", "3", "number"),
-    ]
-    assert (answer["title"], answer["chart"]["kind"], len(answer["result"]["rows"])) == (
-        "Which countries lead?",
-        "bar",
-        3,
-    )
+    parameters = [(p["name"], p["value"], p["kind"]) for p in answer["parameters"]]
+    assert parameters == [("city", "Rome", "text"), ("limit", "3", "number")]
+    assert (answer["title"], answer["chart"]["kind"]) == ("Which countries lead?", "bar")
+    assert len(answer["result"]["rows"]) == 3
 
     again = ana.post(f"/kept/{answer['kept_id']}/refresh", json={"values": ["O'Hara", "5"]}).json()
 
@@ -156,10 +150,7 @@ def test_boards_and_kept_answers_of_one_owner_are_bounded(ana: httpx.Client, mon
     for kind in (BoardRecord, KeptRecord):
         monkeypatch.setitem(MOST, kind, min(have.values()))
     run_id = ana.get("/runs").json()["runs"][0]["run_id"]
-    for refused in (
-        ana.post("/kept", json={"run_id": run_id}),
-        ana.post("/boards", json={"title": "one more"}),
-    ):
+    for refused in (ana.post("/kept", json={"run_id": run_id}), ana.post("/boards", json={"title": "one more"})):
         assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "too_large")
         assert "remove some first" in refused.json()["error"]["message"]
     assert ana.delete(f"/kept/{answer['kept_id']}").status_code == 204

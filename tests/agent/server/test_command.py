@@ -8,10 +8,9 @@ import socket
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.agent.server.processes import failed, started
-from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted
+from tests.agent.server.running import model_at, raw_query, read_until, run_and_thread, scripted
 from tests.openai_server import OpenAIServer
 
 QUESTION = "How many customers are there?"
@@ -48,14 +47,9 @@ def test_a_start_that_cannot_be_is_told_and_leaves_a_damaged_state_alone(tmp_pat
     assert state.read_bytes() == b"not a database " * 100
 
 
-@pytest.fixture
-def model(endpoint: OpenAIServer) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "k", "TEXT2SQL_MODEL": "scripted"}
-
-
-def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]) -> None:
+def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
-    with started(tmp_path, **model) as (process, port, _):
+    with started(tmp_path, **model_at(endpoint), TEXT2SQL_DRAIN_SECONDS="0.5") as (process, port, _):
         with raw_query(port, {"question": QUESTION}) as connection:
             run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
             endpoint.arrived.wait(20)
@@ -65,16 +59,14 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
     assert b'"kind":"interrupted"' in rest
     assert b'"event":"done"' in rest
 
-    with started(tmp_path, **model) as (_, port, _):
+    with started(tmp_path, **model_at(endpoint)) as (_, port, _):
         assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
 
 
-def test_killed_under_load_it_loses_no_finished_turn(
-    tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
-) -> None:
+def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.02)
     finished: list[str] = []
-    with started(tmp_path, **model) as (process, port, _):
+    with started(tmp_path, **model_at(endpoint)) as (process, port, _):
         for _ in range(5):
             with raw_query(port, {"question": QUESTION}) as connection:
                 head = read_until(connection, b'"event":"run"')
@@ -89,7 +81,10 @@ def test_killed_under_load_it_loses_no_finished_turn(
             connection.close()
 
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-    with started(tmp_path, **model) as (_, port, _), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with (
+        started(tmp_path, **model_at(endpoint)) as (_, port, _),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
         listed = {r["run_id"]: r["status"] for r in client.get("/runs?limit=200").json()["runs"]}
         assert [listed[run_id] for run_id in finished] == ["success"] * 5
         assert {listed[run_id] for run_id, _ in cut_off} <= {"running", "interrupted"}  # until the lease is over

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.agent.server.running import Running, running, settings_for, wait_until
+from tests.agent.server.running import ANA, BEN, Running, running, settings_for, wait_until
 
 QUESTION = "How many customers are there?"
 
@@ -156,10 +156,8 @@ def test_a_connected_database_is_asked_without_its_password_being_said(server: R
 
 
 def test_what_one_client_made_is_not_there_for_another(tmp_path: Path) -> None:
-    tokens = {"ana": "a" * 20, "bo": "b" * 20}
-    config = settings_for(tmp_path, TEXT2SQL_TOKENS=",".join(f"{n}={t}" for n, t in tokens.items()))
-    with running(config) as server:
-        ana, bo = ({"Authorization": f"Bearer {token}"} for token in tokens.values())
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=f"ana={ANA},bo={BEN}")) as server:
+        ana, bo = ({"Authorization": f"Bearer {token}"} for token in (ANA, BEN))
         streamed = server.stream("POST", "/query", json={"question": QUESTION}, headers=ana)
 
         assert server.get("/runs").status_code == 401
@@ -195,9 +193,7 @@ def test_the_presets_and_the_structure_rows_and_values_of_a_database(server: Run
     assert QUESTION in presets[0]["examples"]
 
 
-def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_that_takes_no_writes_is_not_ready_nor_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.store.base.BUSY_SECONDS", 0.1)
     with running(settings_for(tmp_path)) as server:
         wait_until(lambda: server.get("/ready").json()["ready"])

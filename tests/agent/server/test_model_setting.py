@@ -10,11 +10,10 @@ import httpx
 from pydantic import SecretStr
 
 from agent.models.connections import MOST_BYTES
-from tests.agent.server.running import running, scripted, settings_for
+from tests.agent.server.running import ANA, BEN, running, scripted, settings_for
 from tests.openai_server import OpenAIServer, Reply, completion, error
 from tests.settings import overridden
 
-ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
 KEY = "sk-a-key-that-nobody-may-see"
 
 

@@ -10,20 +10,16 @@ import pytest
 
 pytest.importorskip("mcp")
 
-import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from agent.runtime.attempts import in_ten
 from eval.scoring import EVEN_ODDS
 from eval.tasks.demos import demo_path
 from tests import commands
-from tests.agent.server.running import Running, scripted
-from tests.openai_server import OpenAIServer
+from tests.agent.mcp.client import over_http
+from tests.agent.server.running import Running
 
 ANSWERED, DOUBTFUL = 0, 5
 PLAIN = "How many customers are there?"
-WRONG = "SELECT COUNT(*) FROM orders WHERE status = 'cancelled'"
 OFFLINE = [PLAIN, "total revenue by month"]
 
 
@@ -46,13 +42,9 @@ def streamed(server: Running, question: str) -> dict[str, Any]:
 
 
 async def by_mcp(server: Running, question: str) -> dict[str, Any]:
-    async with (
-        httpx2.AsyncClient(timeout=60) as http,
-        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
-    ):
-        content = (await client.call_tool("ask", {"question": question, "database": "shop"})).structured_content
-    assert content is not None
-    return content
+    async with over_http(server.url) as client:
+        done = await client.call_tool("ask", {"question": question, "database": "shop"})
+    return dict(done.structured_content or {})
 
 
 def by_command(question: str, *options: str) -> tuple[int, str]:
@@ -75,11 +67,3 @@ def test_all_doors_quote_one_figure(server: Running, question: str) -> None:
     _, explained = by_command(question, "--explain")
     assert answer["verdict"][1:] in explained
     assert "the engine" in explained.casefold()
-
-
-def test_a_favourable_opinion_lifts_no_contradicted_query(model_server: Running, endpoint: OpenAIServer) -> None:
-    endpoint.otherwise = scripted(WRONG)
-    answer = model_server.ask("How many orders are there?").of("answer")[-1]
-    assert answer["status"] == "doubtful"
-    assert answer["confidence"] < EVEN_ODDS
-    assert answer["verdict"].startswith("Likely wrong")

@@ -29,18 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 
 def test_the_pages_own_routes_are_the_one_index(built: Built) -> None:
-    for path in [
-        "/",
-        "/t/abc",
-        "/r/abc",
-        "/d/abc",
-        "/data/shop",
-        "/data/shop/vocabulary",
-        "/q/shop",
-        "/b",
-        "/b/abc",
-        "/s/abc",
-    ]:
+    for path in sections("server/requests.txt")["paths of the page"][0]:
         answer = built[0].get(path)
         assert "the page" in answer.text, path
         assert answer.headers["content-type"].startswith("text/html")
@@ -55,10 +44,7 @@ def test_hashed_files_are_cached_for_a_year_and_others_asked_for_anew(built: Bui
     assert icon.headers["cache-control"] == "no-cache"
 
 
-@pytest.mark.parametrize(
-    "path",
-    sections("server/requests.txt")["paths that lead out of the folder"][0],
-)
+@pytest.mark.parametrize("path", sections("server/requests.txt")["paths that lead out of the folder"][0])
 def test_no_path_leads_out_of_the_folder(built: Built, path: str) -> None:
     import socket
 

@@ -12,6 +12,7 @@ from agent.store.records import RunRecord
 from agent.store.runs import RunStore
 from tests.agent.server.running import (
     Running,
+    model_at,
     raw_query,
     read_until,
     run_and_thread,
@@ -29,9 +30,7 @@ Two = tuple[Running, Running]
 @pytest.fixture
 def two(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     monkeypatch.setattr(live_runs, "PULSE_SECONDS", 0.2)
-    config = settings_for(
-        tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file, TEXT2SQL_MODEL="m"
-    )
+    config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_DB_PATH=shop_file)
     with running(config) as one, running(config) as other:
         yield one, other
 
@@ -50,9 +49,7 @@ def test_a_run_is_cancelled_through_the_other_server(two: Two, endpoint: OpenAIS
     assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
 
 
-def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
-    two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_servers_run_is_interrupted(two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     from agent.store import Store

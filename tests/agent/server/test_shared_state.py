@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,14 @@ from agent.a2a.shared_tasks import Place, SharedEvents, SharedTasks
 from agent.config import ServerSettings, StateSettings
 from agent.server.middleware.request_limits import Limits
 from agent.server.runs.registry import Instance, LiveRuns
-from agent.store import open_store
+from agent.store import Store, open_store
 from agent.store.records import RunRecord
 from agent.store.runs import RunStore
+from tests.agent.a2a.conftest import message, rpc
 from tests.agent.conftest import TABLES
 from tests.agent.server.running import (
     Running,
+    model_at,
     raw_query,
     read_until,
     run_and_thread,
@@ -54,15 +56,25 @@ def model() -> Iterator[OpenAIServer]:
         yield server
 
 
+@pytest.fixture
+def state(postgres_url: str, tmp_path: Path) -> StateSettings:
+    return StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+
+
+@pytest.fixture
+async def store(state: StateSettings) -> AsyncIterator[Store]:
+    opened = await open_store(state)
+    yield opened
+    await opened.close()
+
+
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str) -> Iterator[Two]:
     folder = tmp_path_factory.mktemp("shared")
     sqlite_file(folder / "shop.sqlite", TABLES)
     config = settings_for(
         folder,
-        OPENAI_BASE_URL=model.url,
-        OPENAI_API_KEY="k",
-        TEXT2SQL_MODEL="m",
+        **model_at(model),
         TEXT2SQL_DB_PATH=folder / "shop.sqlite",
         TEXT2SQL_STATE_URL=postgres_url,
         TEXT2SQL_SECRET="a secret of the tests",
@@ -76,9 +88,7 @@ async def _nothing(_: LiveRuns) -> None:
     """Instead of a look into the state."""
 
 
-def test_a_cancelled_run_of_the_other_server_stops_without_waiting_for_the_pulse(
-    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_run_stops_before_the_pulse(two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     monkeypatch.setattr(LiveRuns, "_heed", _nothing)
     model.otherwise = scripted("SELECT 1", plan_delay=120)
@@ -106,9 +116,7 @@ def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(two: Two, 
     assert [number for number, _ in seen.numbered] == list(range(2, len(seen.numbered) + 2))
 
 
-def test_a_stopped_thread_can_be_asked_at_the_other_server_at_once(
-    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_thread_is_free_elsewhere(two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
     finish = RunStore.finish_run
@@ -142,7 +150,7 @@ def test_verified_questions_boards_and_the_model_are_the_same_at_both(two: Two, 
     assert httpx.put(f"{one.url}/model", json=changed, timeout=30).status_code == 200
     wait_until(lambda: other.get("/health").json()["model"] == "another", 30)
     assert httpx.delete(f"{other.url}/model", timeout=30).status_code == 200
-    wait_until(lambda: one.get("/health").json()["model"] == "m", 30)
+    wait_until(lambda: one.get("/health").json()["model"] == "scripted", 30)
 
 
 def test_an_upload_is_asked_and_removed_at_the_other_server(two: Two) -> None:
@@ -169,14 +177,8 @@ TASK = {
 }
 
 
-def call(server: Running, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return server.post("/a2a", body).json()
-
-
-def message(content: object, **more: str) -> dict[str, Any]:
-    part = {"kind": "text", "text": content if isinstance(content, str) else json.dumps(content)}
-    return {"message": {"kind": "message", "messageId": uuid.uuid4().hex, "role": "user", "parts": [part], **more}}
+def call(server: Running, method: str, params: dict[str, Any]) -> Any:
+    return rpc(f"{server.url}/a2a", method, params)
 
 
 def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thread, list[dict[str, Any]]]:
@@ -195,17 +197,11 @@ def begun_task(server: Running, model: OpenAIServer) -> tuple[str, threading.Thr
 
     def active() -> list[str]:
         listed = server.services.store.tasks("local")
-        kept, _ = asyncio.run_coroutine_threadsafe(listed, loop_of(server)).result(30)
+        kept, _ = asyncio.run_coroutine_threadsafe(listed, server.services.runs._pulse.get_loop()).result(30)
         return [task.task_id for task in kept if task.active]
 
     wait_until(lambda: bool(active()))  # the task is stored beside the model's call, not before it
     return active()[0], reading, seen
-
-
-def loop_of(server: Running) -> asyncio.AbstractEventLoop:
-    task = server.services.runs._pulse
-    assert task is not None
-    return task.get_loop()
 
 
 def test_a_finished_task_and_its_context_are_known_at_the_other_server(two: Two, model: OpenAIServer) -> None:
@@ -239,9 +235,7 @@ def test_a_running_task_is_followed_and_cancelled_at_the_other_server(two: Two, 
     assert seen[-1]["status"]["state"] == "canceled"
 
 
-async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
-    store = await open_store(state)
+async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(store: Store) -> None:
     there, here = (Place(store, name) for name in ("gone", "here"))
     caller = ServerCallContext(user=UnauthenticatedUser())
     working = Task(id="t1", context_id="c1", status=TaskStatus(state=TaskState.TASK_STATE_WORKING))
@@ -263,7 +257,6 @@ async def test_a_task_whose_server_is_gone_has_failed_with_the_reason(postgres_u
     assert [task.id for task in (await known.list(ListTasksRequest(context_id="c1"), caller)).tasks] == ["t1"]
     await store.prune_tasks(days=0)
     assert await known.get("t1", caller) is None
-    await store.close()
 
 
 # --- MCP ---
@@ -303,8 +296,7 @@ def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(tw
 # --- limits ---
 
 
-async def test_limits_count_the_requests_of_all_servers_together(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
+async def test_limits_count_the_requests_of_all_servers_together(state: StateSettings) -> None:
     settings = ServerSettings(_env_file=None, TEXT2SQL_RATE_PER_MINUTE=20)
     stores = [await open_store(state) for _ in range(2)]
     both = [Limits(settings), Limits(settings)]
@@ -323,10 +315,9 @@ async def test_limits_count_the_requests_of_all_servers_together(postgres_url: s
         await store.close()
 
 
-async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_is_away_ends_nothing(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_tokens_are_taken_in_blocks_and_a_state_that_is_away_ends_nothing(
+    state: StateSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
     store = await open_store(state)
     limits = Limits(ServerSettings(_env_file=None))
     limits.store = store
@@ -349,9 +340,7 @@ async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_i
     await away.close()
 
 
-async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(postgres_url: str, tmp_path: Path) -> None:
-    state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
-    store = await open_store(state)
+async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(store: Store) -> None:
     run = RunRecord(run_id=uuid.uuid4().hex, owner="ana", preset="shop", started=datetime.now(UTC))
     await store.begin_run(run, instance="gone")
     live = LiveRuns(store, ServerSettings(_env_file=None), instance=Instance(replaces="gone"))
@@ -359,7 +348,5 @@ async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(post
     await live.open()
 
     kept = await store.get(RunRecord, "ana", run.run_id)
-    assert kept is not None
     assert kept.status == "interrupted"
     await live.close()
-    await store.close()

@@ -81,9 +81,7 @@ def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAI
     assert streamed.of("answer")[0]["status"] == "success"
 
 
-def test_a_stream_is_valid_json_and_carries_at_most_200_rows(
-    model_server: Running, endpoint: OpenAIServer, server: Running
-) -> None:
+def test_a_stream_is_json_of_at_most_200_rows(model_server: Running, endpoint: OpenAIServer, server: Running) -> None:
     endpoint.otherwise = scripted("SELECT id, amount FROM blobs")
 
     streamed = model_server.ask("Show the id and amount of all blobs.")  # the reader refuses NaN and Infinity

@@ -11,31 +11,35 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.agent.conftest import TABLES
 from tests.agent.server.processes import Server, at_worker, failed, started
-from tests.agent.server.running import raw_query, read_until, run_and_thread, scripted, wait_until
+from tests.agent.server.running import model_at, raw_query, read_until, run_and_thread, scripted, wait_until
 from tests.openai_server import OpenAIServer
+from tests.writing import sqlite_file
 
 QUESTION = "How many customers are there?"
 WORKERS = ("--workers", "2")
 
 
-@pytest.fixture
-def shared(postgres_url: str, endpoint: OpenAIServer, shop_file: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        server.otherwise = scripted("SELECT COUNT(*) FROM customers")
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared(postgres_url: str, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The settings of servers that share a state."""
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-    return {
-        "TEXT2SQL_STATE_URL": postgres_url,
-        "TEXT2SQL_SECRET": "a secret of the tests",
-        "OPENAI_BASE_URL": endpoint.url,
-        "OPENAI_API_KEY": "k",
-        "TEXT2SQL_MODEL": "scripted",
-        "TEXT2SQL_DB_PATH": str(shop_file),
-    }
+    shop = sqlite_file(tmp_path_factory.mktemp("shop") / "shop.sqlite", TABLES)
+    own = {"TEXT2SQL_STATE_URL": postgres_url, "TEXT2SQL_SECRET": "a secret of the tests"}
+    return {**own, "TEXT2SQL_DB_PATH": str(shop), **model_at(model)}
 
 
-@pytest.fixture
-def two(tmp_path: Path, shared: dict[str, str]) -> Iterator[tuple[Server, int]]:
-    with started(tmp_path, *WORKERS, **shared) as (process, port, _):
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, shared: dict[str, str]) -> Iterator[tuple[Server, int]]:
+    """One server with two workers for all tests; the last that takes it kills it."""
+    with started(tmp_path_factory.mktemp("two"), *WORKERS, **shared) as (process, port, _):
         yield process, port
 
 
@@ -65,7 +69,7 @@ def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
 def test_each_worker_is_ready_any_answers_for_all_figures_and_a_taken_port_is_told(
     two: tuple[Server, int], tmp_path: Path, shared: dict[str, str]
 ) -> None:
-    process, port = two
+    _, port = two
     for number in (1, 2):
         with at_worker(port, number) as client:
             wait_until(lambda client=client: client.get("/ready").json()["ready"], 60)
@@ -79,16 +83,12 @@ def test_each_worker_is_ready_any_answers_for_all_figures_and_a_taken_port_is_to
     done = failed(tmp_path, *WORKERS, "--port", str(port), **shared)
     assert done.returncode == 3
     assert "cannot listen" in done.stderr
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
 
 
-def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_along(
-    two: tuple[Server, int], endpoint: OpenAIServer
-) -> None:
+def test_a_killed_worker_is_replaced_and_no_worker_is_orphaned(two: tuple[Server, int], model: OpenAIServer) -> None:
     process, port = two
     finished = httpx.post(f"http://127.0.0.1:{port}/query", json={"question": QUESTION}, timeout=60)
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
+    model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
     under_way = [raw_query(port, {"question": QUESTION, "resumable": True}) for _ in range(4)]
     runs = [run_and_thread(read_until(c, b'"event":"run"'))[0] for c in under_way]
 
@@ -105,7 +105,7 @@ def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_a
             assert '"kind":"interrupted"' in rest
             assert '"event":"done"' in rest
         assert client.get(f"/runs/{finished.headers['x-run-id']}").json()["status"] == "success"
-        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
+        model.otherwise = scripted("SELECT COUNT(*) FROM customers")
         again = client.post(f"/runs/{runs[0]}/again").text
         assert '"status":"success"' in again
 
@@ -116,11 +116,9 @@ def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_a
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 60)
 
 
-def test_told_to_stop_the_workers_let_running_questions_finish(
-    tmp_path: Path, endpoint: OpenAIServer, shared: dict[str, str]
-) -> None:
+def test_stopped_workers_let_questions_finish(tmp_path: Path, model: OpenAIServer, shared: dict[str, str]) -> None:
     with started(tmp_path, *WORKERS, **shared, TEXT2SQL_DRAIN_SECONDS="60") as (process, port, _):
-        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1.5)
+        model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1.5)
         under_way = [raw_query(port, {"question": QUESTION}) for _ in range(4)]
         for connection in under_way:
             read_until(connection, b'"event":"run"')

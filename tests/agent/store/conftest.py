@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 
 from agent.config import StateSettings
 from agent.store import Store, open_store
-from agent.store.records import RunRecord, ThreadRecord
+from agent.store.records import RunRecord, SourceRecord, ThreadRecord
 from agent.store.runs import new_thread_id
 
 SECRET = "a long random text, the same on every server"
@@ -43,6 +43,11 @@ async def store(config: StateSettings) -> AsyncIterator[Store]:
 def a_run(run_id: str = "r1", owner: str = "ann", **more: Any) -> RunRecord:
     values: dict[str, Any] = {"preset": "shop", "question": "How many orders?", "started": datetime.now(UTC)}
     return RunRecord(run_id=run_id, owner=owner, **values | more)
+
+
+def a_source(kind: str = "connected", location: str = "postgresql://me:hunter2@db/sales") -> SourceRecord:
+    values = {"source_id": "s1", "owner": "ann", "name": "sales", "dialect": "postgres", "created": datetime.now(UTC)}
+    return SourceRecord.model_validate({"kind": kind, "location": location, **values})
 
 
 async def first_turn(store: Store, run: RunRecord, **given: Any) -> ThreadRecord:

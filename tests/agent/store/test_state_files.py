@@ -10,36 +10,20 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.config import StateSettings
-from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
-from agent.store.records import BoardRecord, SourceRecord, ThreadRecord
+from agent.store import SecretMissing, StateUnavailable, StateUnusable, open_store
+from agent.store.records import BoardRecord, ThreadRecord
 from agent.store.tables import STEPS
-from tests.agent.store.conftest import SECRET, a_run, first_turn
+from tests.agent.store.conftest import SECRET, a_run, a_source, first_turn
 from tests.commands import Process
-
-URL = "postgresql://me:hunter2@db/sales"
+from tests.pairs import sections
 
 
 def settings(folder: Path, **more: str) -> StateSettings:
     return StateSettings.model_validate({"TEXT2SQL_STATE_DIR": str(folder), **more})
-
-
-def source(kind: str = "connected", location: str = URL) -> SourceRecord:
-    return SourceRecord.model_validate(
-        {
-            "source_id": "s1",
-            "owner": "ann",
-            "name": "sales",
-            "kind": kind,
-            "dialect": "postgres",
-            "location": location,
-            "created": datetime.now(UTC),
-        }
-    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
@@ -47,7 +31,7 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     store = await open_store(settings(folder))
     await store.begin_run(a_run())
-    await store.add_source(source())
+    await store.add_source(a_source())
 
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     await store.close()
@@ -57,17 +41,8 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     assert set(modes.values()) == {0o600}
 
 
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("mysql://root:hunter2@db/state", "sqlite:/// or postgresql://"),
-        ("sqlite:///:memory:", "outlive"),
-        ("postgresql://me:hunter2@db:port/x", "not a URL"),
-    ],
-)
-async def test_a_url_that_names_no_state_is_refused_without_repeating_it(
-    tmp_path: Path, url: str, message: str
-) -> None:
+@pytest.mark.parametrize(("url", "message"), sections("server/requests.txt")["states of no use"])
+async def test_a_url_that_names_no_state_is_refused_unrepeated(tmp_path: Path, url: str, message: str) -> None:
     with pytest.raises(StateUnusable, match=message) as refused:
         await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=url))
     assert "hunter2" not in str(refused.value)
@@ -156,7 +131,7 @@ async def test_a_lock_held_too_long_is_told(tmp_path: Path, monkeypatch: pytest.
 
 async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config: StateSettings) -> None:
     store = await open_store(config)
-    await store.add_source(source())
+    await store.add_source(a_source())
     kept = await store._read(lambda c: c.exec_driver_sql("SELECT location FROM text2sql_sources").scalar())
     await store.close()
 
@@ -169,15 +144,13 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
     assert kept is not None
     assert "hunter2" not in kept
     assert listed == [removed]
-    assert listed[0].location == URL
+    assert listed[0].location == a_source().location
     assert left == []
 
 
-async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
-    config: StateSettings, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_another_secret_opens_no_address(config: StateSettings, caplog: pytest.LogCaptureFixture) -> None:
     store = await open_store(config)
-    await store.add_source(source())
+    await store.add_source(a_source())
     await store.close()
     other = StateSettings.model_validate(
         config.model_dump(by_alias=True, exclude={"secret"}) | {"TEXT2SQL_SECRET": SECRET[::-1]}
@@ -190,15 +163,14 @@ async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
 
     assert "s1 is left out: " in caplog.text
     assert "another key" in caplog.text
-    assert removed is not None
     assert removed.location == ""
 
 
 async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_url: str, tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_STATE_URL=postgres_url))
     with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
-        await store.add_source(source())
-    await store.add_source(source("uploaded", "/data/uploads/a.sqlite"))
+        await store.add_source(a_source())
+    await store.add_source(a_source("uploaded", "/data/uploads/a.sqlite"))
     [record] = await store.sources("ann")
     await store.close()
 
@@ -208,7 +180,7 @@ async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_
 async def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     store = await open_store(settings(tmp_path, TEXT2SQL_SECRET="short"))
     with pytest.raises(SecretMissing, match="too short"):
-        await store.add_source(source())
+        await store.add_source(a_source())
     await store.close()
 
 
@@ -223,7 +195,8 @@ from agent.store.records import RunRecord, StoredEvent
 
 async def work(name):
     store = await open_store(StateSettings())
-    for n in range(25):
+    await store.ping()
+    for n in range(int(sys.argv[3])):
         run = RunRecord(run_id=f"{name}-{n}", owner="ann", preset="shop", question="q", started=datetime.now(UTC),
                         thread_id=sys.argv[2])
         await store.begin_turn(run, instance=name, patience=60.0)
@@ -235,36 +208,22 @@ asyncio.run(work(sys.argv[1]))
 """
 
 
-_OPENER = """
-import asyncio
-from agent.config import StateSettings
-from agent.store import open_store
-
-async def work():
-    store = await open_store(StateSettings())
-    await store.ping()
-    await store.close()
-
-asyncio.run(work())
-"""
-
-
 async def test_several_processes_write_at_once_and_lose_nothing(config: StateSettings) -> None:
     store = await open_store(config)
     thread = await first_turn(store, a_run())
     await store.finish_run("r1", status="success")
-    workers = [_started(_WORKER, config, f"p{n}", thread.thread_id) for n in range(4)]
+    workers = [_started(config, f"p{n}", thread.thread_id, "25") for n in range(4)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0] * 4, ends
-    turns = [run.turn for run in await _all(store)]
-    assert sorted(turns) == list(range(1, 102))
+    runs, _ = await store.runs("ann", limit=200)
+    assert sorted(run.turn for run in runs) == list(range(1, 102))
     assert (await store.get(ThreadRecord, "ann", thread.thread_id) or thread).turns == 101
     await store.close()
 
 
 async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateSettings) -> None:
-    workers = [_started(_OPENER, config) for _ in range(6)]
+    workers = [_started(config, f"p{n}", "", "0") for n in range(6)]
     ends = [await asyncio.to_thread(worker.communicate) for worker in workers]
 
     assert [worker.returncode for worker in workers] == [0] * 6, ends
@@ -274,15 +233,7 @@ async def test_processes_that_meet_at_an_empty_state_make_it_once(config: StateS
     await store.close()
 
 
-async def _all(store: Store) -> list[Any]:
-    runs, before = await store.runs("ann", limit=200)
-    while before:
-        more, before = await store.runs("ann", limit=200, before=before)
-        runs += more
-    return runs
-
-
-def _started(code: str, config: StateSettings, *arguments: str) -> Process:
+def _started(config: StateSettings, *arguments: str) -> Process:
     named = {"TEXT2SQL_STATE_DIR": config.folder, "TEXT2SQL_STATE_URL": config.url}
     environment = {**os.environ, **{k: v for k, v in named.items() if v}}
-    return Process("-c", code, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Process("-c", _WORKER, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

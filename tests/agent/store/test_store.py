@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import update
 
 from agent.store import NotFound, Store, ThreadBusy
-from agent.store.records import FeedbackRecord, RunRecord, SourceRecord, StoredEvent, ThreadRecord
+from agent.store.records import FeedbackRecord, RunRecord, StoredEvent, ThreadRecord
 from agent.store.tables import threads
-from tests.agent.store.conftest import a_run, first_turn
+from tests.agent.store.conftest import a_run, a_source, first_turn
 
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
 
@@ -19,7 +19,7 @@ ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success
 async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store) -> None:
     thread = await first_turn(store, a_run(question="How many orders?"))
     await store.append_events("r1", [StoredEvent(number=1, data="{}")])
-    await store.add_source(_source())
+    await store.add_source(a_source())
     await store.add_feedback(_feedback())
 
     assert await store.get(RunRecord, "bob", "r1") is None
@@ -77,7 +77,6 @@ async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(sto
     await store.finish_run("r1", status="success")
     third = await store.begin_turn(a_run("r3", thread_id=thread.thread_id), instance="two")
 
-    assert after_refusal is not None
     assert after_refusal.turns == 1
     assert third.turn == 2
     assert await store.get(RunRecord, "ann", "r2") is None
@@ -87,8 +86,7 @@ async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
     thread = await first_turn(store, a_run("r"))
     await store.finish_run("r", status="success")
     begun = await asyncio.gather(
-        *(store.begin_turn(a_run(f"r{n}", thread_id=thread.thread_id)) for n in range(8)),
-        return_exceptions=True,
+        *(store.begin_turn(a_run(f"r{n}", thread_id=thread.thread_id)) for n in range(8)), return_exceptions=True
     )
 
     assert sorted(type(one).__name__ for one in begun) == ["RunRecord", *["ThreadBusy"] * 7]
@@ -199,7 +197,6 @@ async def test_text_of_any_kind_is_kept(store: Store) -> None:
     thread = await first_turn(store, a_run("r2", question=odd))
 
     record = await store.get(RunRecord, "ann", "r1")
-    assert record is not None
     assert record.question == odd.replace("\x00", "\ufffd").replace("\ud800", "?")
     assert record.answer == {"answer": odd, "rows": [[odd]]}
     assert thread.title == record.question
@@ -217,9 +214,3 @@ def _feedback(feedback_id: str = "f1", **more: object) -> FeedbackRecord:
     return FeedbackRecord.model_validate(
         {"feedback_id": feedback_id, "verdict": "right", "created": datetime.now(UTC), **values, **more}
     )
-
-
-def _source(**more: object) -> SourceRecord:
-    values = {"source_id": "s1", "owner": "ann", "name": "sales", "kind": "connected", "dialect": "postgres"}
-    location = "postgresql://me:hunter2@db/sales"
-    return SourceRecord.model_validate({"location": location, "created": datetime.now(UTC), **values, **more})

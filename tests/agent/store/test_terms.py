@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from agent.config import StateSettings
-from agent.store import Store, TooMany, open_store
-from agent.store.feedback import MOST_FORGOTTEN, MOST_TERMS
+from agent.store import Store, TooMany, feedback, open_store
 from agent.store.records import TermRecord
 from agent.store.tables import STEPS
 
@@ -43,7 +42,6 @@ async def test_a_restored_term_takes_its_place_back(store: Store) -> None:
     await store.teach(a_term(1, "tubs"))
     await store.teach(a_term(2, "tubs"))
     restored = await store.restore("ann", "t1")
-    assert restored is not None
     assert restored.forgotten is None
     assert await listed(store, history=True) == [("t2", False), ("t1", True)]
     assert await store.restore("bob", "t2") is None
@@ -53,15 +51,16 @@ async def test_a_restored_term_takes_its_place_back(store: Store) -> None:
     assert not await store.forget("bob", "t1")
 
 
-async def test_terms_and_their_history_are_bounded(store: Store) -> None:
-    for number in range(MOST_FORGOTTEN + 5):
+async def test_terms_and_their_history_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feedback, "MOST_TERMS", 20)
+    monkeypatch.setattr(feedback, "MOST_FORGOTTEN", 10)
+    for number in range(15):
         await store.teach(a_term(number, "tubs"))
-    known = await listed(store, history=True)
-    assert known == [(f"t{MOST_FORGOTTEN + 4 - n}", n == 0) for n in range(MOST_FORGOTTEN + 1)]
-    await store.teach(*(a_term(1_000 + number) for number in range(MOST_TERMS - 1)))
+    assert await listed(store, history=True) == [(f"t{14 - n}", n == 0) for n in range(11)]
+    await store.teach(*(a_term(1_000 + number) for number in range(19)))
     with pytest.raises(TooMany):
         await store.teach(a_term(5_000))
-    assert len(await store.terms("ann", "shop")) == MOST_TERMS
+    assert len(await store.terms("ann", "shop")) == 20
 
 
 async def test_words_of_before_there_were_kinds_are_kept(config: StateSettings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import json
 import sys
 import tempfile
 import threading
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.models.local import download, serving
 from agent.models.local.download import LocalModel
+from tests.agent.server import processes
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 4_000
 TINY = LocalModel(
@@ -182,6 +184,11 @@ def alive(pid: int) -> bool:
 
 
 def environment(tmp_path: Path, program: Path, **more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
     own = {"TEXT2SQL_CACHE_DIR": str(tmp_path / "cache"), "TEXT2SQL_LLAMA_SERVER": str(program)}
-    return {**kept, **own, **more}
+    return processes.environment(tmp_path, **own, **more)
+
+
+def starts(program: Path) -> list[dict[str, Any]]:
+    """What was noted at each start of the server."""
+    noted = program.with_name("started")
+    return [json.loads(line) for line in noted.read_text().splitlines()] if noted.exists() else []

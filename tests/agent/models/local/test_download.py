@@ -85,9 +85,7 @@ def test_what_cannot_be_had_is_told(hub: Hub, tmp_path: Path, monkeypatch: pytes
         get_model(TINY, tmp_path, "http://127.0.0.1:1/tiny")
 
 
-def test_a_full_disk_is_told_before_and_while_it_fills(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_before_and_as_it_fills(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full")
     usage = download.shutil.disk_usage(tmp_path)
     with monkeypatch.context() as patched:

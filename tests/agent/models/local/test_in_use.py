@@ -13,19 +13,14 @@ import pytest
 
 from agent.config import Settings
 from agent.models.discovery import ModelServer
-from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment
-from tests.agent.server.running import running, settings_for
+from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment, starts
+from tests.agent.server.running import BEN, running, settings_for
 from tests.waiting import becomes
 
 
 def configured(tmp_path: Path, program: Path, **more: Any) -> dict[str, Any]:
     cache = str(tmp_path / "cache")
     return {"TEXT2SQL_LOCAL_MODEL": "", "TEXT2SQL_CACHE_DIR": cache, "TEXT2SQL_LLAMA_SERVER": str(program), **more}
-
-
-def starts(program: Path) -> list[int]:
-    noted = program.with_name("started")
-    return [json.loads(line)["pid"] for line in noted.read_text().splitlines()] if noted.exists() else []
 
 
 def test_which_model_answers(
@@ -69,8 +64,8 @@ def test_the_command_line_asks_it_and_says_so(fetched: Path, llama_server: Path,
     assert answer["tokens"]["calls"] == 1
     assert answer["tokens"]["cost_usd"] == 0
     assert "The model tiny on this machine answers" in told
-    (pid,) = starts(llama_server)
-    assert becomes(lambda: not alive(pid), seconds=8)
+    (start,) = starts(llama_server)
+    assert becomes(lambda: not alive(start["pid"]), seconds=8)
 
 
 def test_a_server_gets_tries_and_uses_it_while_it_runs(hub: Hub, llama_server: Path, tmp_path: Path) -> None:
@@ -108,10 +103,9 @@ def test_a_server_gets_tries_and_uses_it_while_it_runs(hub: Hub, llama_server: P
 
 
 def test_only_those_who_choose_the_model_get_one(hub: Hub, llama_server: Path, tmp_path: Path) -> None:
-    token = "a-long-random-token-of-ben-0123456789"
-    config = settings_for(tmp_path, **configured(tmp_path, llama_server, TEXT2SQL_TOKENS=f"ben={token}"))
+    config = settings_for(tmp_path, **configured(tmp_path, llama_server, TEXT2SQL_TOKENS=f"ben={BEN}"))
     with running(config) as server, server.client() as client:
-        client.headers["Authorization"] = f"Bearer {token}"
+        client.headers["Authorization"] = f"Bearer {BEN}"
         assert client.get("/model/local").status_code == 403
         assert client.post("/model/local", json={"name": "tiny"}).status_code == 403
         assert client.delete("/model/local").status_code == 403

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import stat
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -20,7 +18,7 @@ from agent.models.local import serving
 from agent.models.local.serving import ensure_served, free_cores, served
 from agent.models.protocol import ModelUnavailable
 from eval.tasks.cache_folder import fallback_folder
-from tests.agent.models.local.conftest import SERVER, alive, environment
+from tests.agent.models.local.conftest import SERVER, alive, environment, starts
 from tests.waiting import becomes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="models are served on Linux and macOS")
@@ -31,12 +29,6 @@ from agent.models.local.serving import ensure_served
 print(*ensure_served(Path(sys.argv[1]), sys.argv[2]), flush=True)
 sys.stdin.read()
 """
-
-
-def starts(program: Path) -> list[dict[str, Any]]:
-    """What was noted at each start of the server."""
-    noted = program.with_name("started")
-    return [json.loads(line) for line in noted.read_text().splitlines()] if noted.exists() else []
 
 
 def supervisor_of(pid: int) -> int:
@@ -73,9 +65,7 @@ def test_it_is_started_once_with_a_key_of_its_own_and_loaded(fetched: Path, llam
     assert 1 <= free_cores() <= (os.cpu_count() or 1)
 
 
-def test_two_processes_share_one_server_which_ends_with_the_last(
-    fetched: Path, llama_server: Path, tmp_path: Path
-) -> None:
+def test_processes_share_a_server_that_ends_with_the_last(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
     with user(fetched, llama_server, tmp_path) as first, user(fetched, llama_server, tmp_path) as second:
         assert first.stdout.readline() == second.stdout.readline() != ""
         (start,) = starts(llama_server)
@@ -128,9 +118,7 @@ def test_a_start_that_nobody_waits_for_any_more_is_given_up(fetched: Path, llama
     assert becomes(lambda: not alive(starts(llama_server)[0]["pid"]), seconds=8)
 
 
-def test_llama_cpp_python_serves_where_there_is_no_llama_server(
-    fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_llama_cpp_python_serves_in_its_place(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = tmp_path / "llama_cpp" / "server" / "__main__.py"
     module.parent.mkdir(parents=True)
     source = SERVER.replace("LLAMA_API_KEY", "API_KEY").replace("--alias", "--model_alias")

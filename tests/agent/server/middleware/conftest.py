@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,20 +58,14 @@ def serve() -> Iterator[Serve]:
     with ExitStack() as servers:
 
         def start(*, max_upload: int | None = None, **variables: object) -> Served:
-            settings = ServerSettings.model_validate({"_env_file": None, **variables})
-            return servers.enter_context(_running(settings, max_upload))
+            reached: list[str] = []
+            app = _app(reached)
+            protect(app, ServerSettings.model_validate({"_env_file": None, **variables}), max_upload=max_upload)
+            options: dict[str, Any] = uvicorn_options()
+            url = servers.enter_context(serving(lambda _: app, lifespan="off", **options)).rstrip("/")
+            return Served(url, int(url.rpartition(":")[2]), reached, app)
 
         yield start
-
-
-@contextmanager
-def _running(settings: ServerSettings, max_upload: int | None) -> Iterator[Served]:
-    reached: list[str] = []
-    app = _app(reached)
-    protect(app, settings, max_upload=max_upload)
-    options: dict[str, Any] = uvicorn_options()
-    with serving(lambda _: app, lifespan="off", **options) as url:
-        yield Served(url.rstrip("/"), int(url.rstrip("/").rpartition(":")[2]), reached, app)
 
 
 def _app(reached: list[str]) -> FastAPI:

@@ -173,17 +173,10 @@ def test_every_answer_carries_its_headers(serve: Serve) -> None:
 def test_a_sane_request_id_is_kept(serve: Serve) -> None:
     server = serve()
 
-    for given, kept in [
-        ("abc-123.X_y", True),
-        ("a" * 64, True),
-        ("a" * 65, False),
-        ("a b", False),
-        ("<script>", False),
-        ("", False),
-    ]:
+    sane = ("abc-123.X_y", "a" * 64)
+    for given in (*sane, "a" * 65, "a b", "<script>", ""):
         reply = httpx.get(f"{server.url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
-
-        assert (reply == given) is kept
+        assert (reply == given) is (given in sane)
 
 
 def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -218,9 +211,7 @@ def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.Mo
             assert connection.recv(100) == b""
 
 
-def test_the_second_head_of_a_connection_is_timed_too_and_a_stream_is_not(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_head_is_timed_too_and_a_stream_is_not(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
     server = serve()
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from agent.server.schedules.scheduler import Scheduler
 from agent.server.services import Services
 from tests.agent.server.running import settings_for
 from tests.receivers import Mails, Webhook, mails, webhook
+from tests.writing import sqlite_file
 
 TOTAL = "SELECT SUM(total) AS total FROM orders"
 
@@ -50,8 +50,7 @@ class Desk:
         self.now = self.begun
 
     def write(self, sql: str) -> None:
-        with contextlib.closing(sqlite3.connect(self.file)) as connection:
-            connection.executescript(sql)
+        sqlite_file(self.file, sql)
 
     async def keep(self, sql: str = TOTAL, **more: Any) -> str:
         run = await self.client.post("/sql", json={"preset": "configured", "sql": sql, "question": "How much?"})

@@ -130,10 +130,7 @@ async def test_a_board_has_no_condition(desk: Desk) -> None:
     assert "not about a board" in refused["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "rows", "before", "tells"),
-    rows("server/alerts.jsonl"),
-)
+@pytest.mark.parametrize(("kind", "rows", "before", "tells"), rows("server/alerts.jsonl"))
 def test_the_numbers_that_count(kind: Any, rows: list[list[Any]], before: dict[str, Any], tells: bool) -> None:
     condition = Condition(kind=kind, column="n", value=10)
     assert seen(condition, ["n"], rows, False, before).tells is tells

@@ -64,10 +64,7 @@ def test_weekdays_are_counted_as_cron_counts_them(field: str, days: str) -> None
     assert found == set(days.split())
 
 
-@pytest.mark.parametrize(
-    ("cron", "zone", "why"),
-    rows("server/times.jsonl"),
-)
+@pytest.mark.parametrize(("cron", "zone", "why"), rows("server/times.jsonl"))
 def test_what_is_no_time_is_refused(cron: str, zone: str, why: str) -> None:
     with pytest.raises(BadTimes, match=why):
         checked(cron, zone, datetime(2026, 1, 1, tzinfo=UTC))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,9 +15,24 @@ from agent.server.schedules.scheduler import Scheduler
 from agent.store.base import MOST
 from agent.store.records import ScheduleRecord
 from tests.agent.server.schedules.conftest import Desk, Open
+from tests.pairs import sections
 from tests.receivers import Mails, Webhook
 
 MAIL: dict[str, Any] = {"channel": "mail", "recipients": ["ana@example.org"]}
+
+
+@contextlib.contextmanager
+def held() -> Iterator[asyncio.Event]:
+    """Deliveries are prepared once it is set."""
+    go_on, prepared = asyncio.Event(), Scheduler._prepared
+
+    async def waiting(self: Scheduler, *given: Any) -> Any:
+        await go_on.wait()
+        return await prepared(self, *given)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Scheduler, "_prepared", waiting)
+        yield go_on
 
 
 async def test_an_answer_is_sent_every_day(desk: Desk, hook: Webhook) -> None:
@@ -81,9 +98,7 @@ async def test_sending_by_hand_needs_no_condition_and_goes_once_at_a_time(desk: 
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_webhook_that_is_busy_is_tried_again_with_growing_pauses(
-    desk: Desk, hook: Webhook, status: int
-) -> None:
+async def test_a_busy_webhook_is_tried_again_with_growing_pauses(desk: Desk, hook: Webhook, status: int) -> None:
     made = await desk.plan(await desk.keep())
     hook.answer = lambda _: status
     await desk.later(days=1)
@@ -104,9 +119,7 @@ async def test_a_webhook_that_is_busy_is_tried_again_with_growing_pauses(
 @pytest.mark.parametrize(
     ("status", "state"), [(400, "failed"), (404, "failed"), (302, "failed"), (500, "in doubt"), (0, "in doubt")]
 )
-async def test_what_is_refused_or_in_doubt_is_not_sent_again_by_itself(
-    desk: Desk, hook: Webhook, status: int, state: str
-) -> None:
+async def test_what_is_refused_or_in_doubt_is_sent_once(desk: Desk, hook: Webhook, status: int, state: str) -> None:
     made = await desk.plan(await desk.keep())
     hook.answer = lambda _: status
 
@@ -130,27 +143,18 @@ async def test_a_receiver_that_is_away_gets_it_when_it_is_back(desk: Desk, hook:
     assert len(hook.posts) == 1
 
 
-@pytest.mark.parametrize(
-    ("refused", "states", "reason"),
-    [
-        ({"ana@example.org": "451 later"}, ["due"], "refuses every address (451)"),
-        ({"ana@example.org": "550 no"}, ["failed"], "refuses every address (550)"),
-        ({"DATA": "452 full"}, ["due"], "refuses the message (452)"),
-        ({"DATA": "554 spam"}, ["failed"], "refuses the message (554)"),
-        ({"DATA": "gone"}, ["in doubt"], "broke off while it took the message"),
-    ],
-)
+@pytest.mark.parametrize(("at", "reply", "state", "reason"), sections("server/schedules.txt")["refused mails"])
 async def test_what_a_mail_server_refuses(
-    desk: Desk, post_office: Mails, refused: dict[str, str], states: list[str], reason: str
+    desk: Desk, post_office: Mails, at: str, reply: str, state: str, reason: str
 ) -> None:
-    post_office.refused = refused
+    post_office.refused = {at: reply}
     made = await desk.plan(await desk.keep(), **MAIL)
 
     await desk.later(days=1)
 
-    history = await desk.history(made)
-    assert [state for state, _ in history] == states
-    assert reason in history[0][1]
+    [told] = await desk.history(made)
+    assert told[0] == state
+    assert reason in told[1]
     assert post_office.received == []
 
 
@@ -221,9 +225,7 @@ async def test_pausing_removing_and_bounds(desk: Desk, hook: Webhook, monkeypatc
     assert len(hook.posts) == 6
 
 
-async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(desk: Desk, hook: Webhook) -> None:
     await desk.plan(await desk.keep())
     desk.now += timedelta(days=1)
     begun = asyncio.Event()
@@ -232,7 +234,7 @@ async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(
         begun.set()
         await asyncio.sleep(60)
 
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Scheduler, "_prepared", endless)
         (task,) = await Scheduler(desk.services, clock=lambda: desk.now).look()
         await begun.wait()
@@ -243,9 +245,7 @@ async def test_a_delivery_that_is_stopped_before_it_leaves_is_taken_over(
     assert len(hook.posts) == 1
 
 
-async def test_what_was_being_sent_when_its_process_ended_is_in_doubt(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_dead_process_sent_is_in_doubt(desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     made = await desk.plan(await desk.keep())
 
     async def gone(*_: Any) -> str:
@@ -302,43 +302,26 @@ def _runs(part: Any) -> list[dict[str, Any]]:
     return [run for each in part for run in _runs(each)] if isinstance(part, list) else []
 
 
-async def test_a_lease_is_renewed_while_its_process_works(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lease_is_renewed_while_its_process_works(desk: Desk, hook: Webhook) -> None:
     """A query of minutes is not taken over by another process."""
     await desk.plan(await desk.keep())
-    go_on, prepared = asyncio.Event(), Scheduler._prepared
-
-    async def slow(self: Scheduler, *given: Any) -> Any:
-        await go_on.wait()
-        return await prepared(self, *given)
-
-    monkeypatch.setattr(Scheduler, "_prepared", slow)
-    working = Scheduler(desk.services, clock=lambda: desk.now)
-    desk.now += timedelta(days=1)
-    (task,) = await working.look()
-    for _ in range(4):
-        desk.now += timedelta(seconds=20)
-        await working.renew()
-        assert await Scheduler(desk.services, clock=lambda: desk.now).look() == []
-    go_on.set()
-    await task
+    with held() as go_on:
+        working = Scheduler(desk.services, clock=lambda: desk.now)
+        desk.now += timedelta(days=1)
+        (task,) = await working.look()
+        for _ in range(4):
+            desk.now += timedelta(seconds=20)
+            await working.renew()
+            assert await Scheduler(desk.services, clock=lambda: desk.now).look() == []
+        go_on.set()
+        await task
     assert len(hook.posts) == 1
 
 
-async def test_one_who_was_taken_for_gone_sends_nothing(
-    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_taken_for_gone_sends_nothing(desk: Desk, hook: Webhook) -> None:
     """A process that was frozen for longer than its lease goes on when another has sent it."""
     made = await desk.plan(await desk.keep())
-    go_on, prepared = asyncio.Event(), Scheduler._prepared
-
-    async def frozen(self: Scheduler, *given: Any) -> Any:
-        await go_on.wait()
-        return await prepared(self, *given)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Scheduler, "_prepared", frozen)
+    with held() as go_on:
         desk.now += timedelta(days=1)
         (task,) = await Scheduler(desk.services, clock=lambda: desk.now).look()
         await asyncio.sleep(0.05)

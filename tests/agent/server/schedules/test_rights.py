@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.agent.server.running import ANA, BEN
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.receivers import Webhook
 
-ANA, BEN = "a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789"
 CANARY = "ana@example.org"
 EMAILS = "SELECT email FROM customers WHERE email = 'ana@example.org'"
 
@@ -82,9 +82,7 @@ async def test_what_belongs_to_others_does_not_exist(opened: Open, hook: Webhook
 
 
 @pytest.mark.parametrize("rule", [NO_EMAILS, ROWS, ""])
-async def test_narrower_rights_count_from_the_next_time_on(
-    opened: Open, hook: Webhook, tmp_path: Path, rule: str
-) -> None:
+async def test_narrower_rights_count_from_the_next_time(opened: Open, hook: Webhook, tmp_path: Path, rule: str) -> None:
     tokens = {"TEXT2SQL_TOKENS": f"ana={ANA}", "headers": as_token(ANA)}
     before = policies(tmp_path, "before.yaml", rules(ALL))
     after = policies(tmp_path, "after.yaml", rules(rule) if rule else "rules: []")
@@ -124,9 +122,7 @@ async def test_a_board_leaves_out_what_may_no_longer_be_seen(opened: Open, hook:
 PROXY = "proxy: {addresses: [10.0.0.7]}\n"
 
 
-async def test_a_person_is_taken_as_last_proved_and_for_ninety_days(
-    opened: Open, hook: Webhook, tmp_path: Path
-) -> None:
+async def test_a_person_is_taken_as_last_proved_for_ninety_days(opened: Open, hook: Webhook, tmp_path: Path) -> None:
     file = policies(tmp_path, "p.yaml", PROXY + rules(ALL, "group: sales"))
 
     def through_proxy(groups: str) -> dict[str, Any]:

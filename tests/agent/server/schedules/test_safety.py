@@ -36,10 +36,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return known
 
 
-@pytest.mark.parametrize(
-    ("url", "hosts", "resolved"),
-    rows("server/refused_webhooks.jsonl"),
-)
+@pytest.mark.parametrize(("url", "hosts", "resolved"), rows("server/refused_webhooks.jsonl"))
 async def test_a_webhook_that_may_not_be_reached(names: dict[str, str], url: str, hosts: str, resolved: str) -> None:
     host = url.split("://")[-1].split("/")[0].split("@")[-1].split(":")[0]
     names[host] = resolved
@@ -48,18 +45,13 @@ async def test_a_webhook_that_may_not_be_reached(names: dict[str, str], url: str
     assert "pass@" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "hosts", "resolved"),
-    sections("server/schedules.txt")["allowed webhooks"],
-)
+@pytest.mark.parametrize(("url", "hosts", "resolved"), sections("server/schedules.txt")["allowed webhooks"])
 async def test_a_webhook_that_may(names: dict[str, str], url: str, hosts: str, resolved: str) -> None:
     names[url.split("://")[1].split("/")[0].split(":")[0]] = resolved
     assert [str(address) for address in (await checked_webhook(url, hosts)).addresses] == [resolved]
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked(
-    desk: Desk, hook: Webhook, names: dict[str, str]
-) -> None:
+async def test_the_connection_goes_to_the_checked_address(desk: Desk, hook: Webhook, names: dict[str, str]) -> None:
     names |= {"localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1"}
     settings = desk.services.settings.deliveries.model_copy(update={"webhook_hosts": "localhost"})
     desk.services.settings.__dict__["deliveries"] = settings

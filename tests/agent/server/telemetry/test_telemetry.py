@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +17,10 @@ import pytest
 from agent.config import Settings
 from agent.runtime.tracing import start_tracing, stop_tracing
 from agent.server.telemetry import configure_logging
-from tests.agent.server.running import running, scripted, settings_for
+from tests.agent.server.running import model_at, running, scripted, settings_for
 from tests.openai_server import OpenAIServer
 from tests.receivers import Webhook, webhook
+from tests.writing import sqlite_file
 
 TOKEN = "marker-token-0123456789"
 KEY = "sk-marker-key-0123456789"
@@ -28,23 +28,15 @@ PASSWORD = "marker-password"
 ROW = "markerrow"
 
 
-def logging_to(stream: io.StringIO, **variables: object) -> None:
-    configure_logging(Settings(_env_file=None, **variables), stream, level=logging.DEBUG)
-
-
 @pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    """The log, as it goes to standard error; the test's own handlers are put back. Servers that other tests ran in this
-    process may have left uvicorn's loggers deaf."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
+def lines() -> io.StringIO:
+    """The log, as it goes to standard error. Servers of other tests may have left uvicorn's loggers deaf."""
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).setLevel(logging.NOTSET)
     stream = io.StringIO()
-    logging_to(stream, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
-    yield stream
-    root.handlers[:] = before
-    root.setLevel(level)
+    config = Settings(_env_file=None, TEXT2SQL_TOKENS=f"ana={TOKEN}", OPENAI_API_KEY=KEY)
+    configure_logging(config, stream, level=logging.DEBUG)
+    return stream
 
 
 def test_a_line_is_json_without_secrets(lines: io.StringIO) -> None:
@@ -70,20 +62,17 @@ def test_a_line_is_json_without_secrets(lines: io.StringIO) -> None:
 
 
 @contextmanager
-def served(folder: Path, **more: Any) -> Iterator[Any]:
+def served(folder: Path) -> Iterator[Any]:
     """A server over a database that is full of markers, with a model that answers after one retry."""
+    people = f"INSERT INTO people (name) VALUES ('{ROW}0'), ('{ROW}1'), ('{ROW}2')"
     path = folder / "people.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.executemany("INSERT INTO people (name) VALUES (?)", [(f"{ROW}{i}",) for i in range(3)])
-    connection.close()
+    sqlite_file(path, f"CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); {people}")
     with OpenAIServer() as endpoint:
         endpoint.otherwise = scripted(
             "SELECT nam FROM people", "SELECT name FROM people", answer=f"The names are {ROW}."
         )
-        variables = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m", "OPENAI_API_KEY": KEY}
-        variables |= {"TEXT2SQL_DB_PATH": str(path), "TEXT2SQL_TOKENS": f"ana={TOKEN}"}
-        with running(settings_for(folder, **variables, **more)) as server:
+        own = {"OPENAI_API_KEY": KEY, "TEXT2SQL_DB_PATH": str(path), "TEXT2SQL_TOKENS": f"ana={TOKEN}"}
+        with running(settings_for(folder, **model_at(endpoint) | own)) as server:
             yield server
 
 
