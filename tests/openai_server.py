@@ -175,7 +175,6 @@ class OpenAIServer:
         return [r.body for r in self.requests]
 
     async def _stop(self) -> None:
-        assert self._server is not None
         self._server.close()
         for task in self._connections:
             task.cancel()

@@ -51,11 +51,7 @@ def bare_server(folder: Path) -> Iterator[Running]:
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.executescript("CREATE TABLE t (a); DROP TABLE t;")
     config = settings_for(
-        folder,
-        TEXT2SQL_PAGE_DIR=DIST,
-        TEXT2SQL_DB_PATH=path,
-        TEXT2SQL_TOKENS=f"ana={TOKEN}",
-        TEXT2SQL_AUTH="required",
+        folder, TEXT2SQL_PAGE_DIR=DIST, TEXT2SQL_DB_PATH=path, TEXT2SQL_TOKENS=f"ana={TOKEN}", TEXT2SQL_AUTH="required"
     )
     with running(config) as server:
         yield server

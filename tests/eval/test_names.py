@@ -47,12 +47,7 @@ def test_schemes_and_spellings_lead_to_their_engine() -> None:
 
 @pytest.mark.parametrize(
     ("dialect", "name", "quoted"),
-    [
-        ("sqlite", 'a "b"', '"a ""b"""'),
-        ("mysql", "a`b", "`a``b`"),
-        ("tsql", "a]b", "[a]]b]"),
-        ("tsql", "a[b", "[a[b]"),
-    ],
+    [("sqlite", 'a "b"', '"a ""b"""'), ("mysql", "a`b", "`a``b`"), ("tsql", "a]b", "[a]]b]"), ("tsql", "a[b", "[a[b]")],
 )
 def test_names_are_quoted_by_the_dialects_own_rule(dialect: Dialect, name: str, quoted: str) -> None:
     assert ENGINES[dialect].quoted(name) == quoted

@@ -72,7 +72,6 @@ def test_a_batch_gives_the_same_bytes_although_a_worker_and_then_the_driver_are_
     with subprocess.Popen(
         command(*check, "--on", "ray", "-o", there), env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as driver:
-        assert driver.stdin is not None
         statements = given.read_bytes().splitlines(keepends=True)
         driver.stdin.write(b"".join(statements[:100]))
         driver.stdin.flush()

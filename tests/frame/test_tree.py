@@ -90,7 +90,6 @@ def test_langgraph_finds_the_compiled_graph() -> None:
         file, attribute = target.split(":")
         spec = importlib.util.spec_from_file_location(f"studio_{name}", ROOT / file)
         assert spec is not None
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         assert isinstance(getattr(module, attribute), Pregel)

@@ -64,7 +64,6 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
     options = ("--evolver", "reflective", "--rounds", "1", "--approach", "refine")
     endpoint.otherwise = answering(faults=False)
     with started(command(firm, "whole", *options), tmp_path, **there) as process:
-        assert process.stderr is not None
         told = process.stderr.read()
         assert process.wait(PATIENCE) == 0
     assert "\r" not in told  # in a file, progress is a line for each event; the first says that the questions are few
@@ -72,7 +71,6 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
     endpoint.otherwise = stuck = Stuck(answered=70)
 
     with started(command(firm, "stopped", *options), tmp_path, **there) as process:
-        assert process.stderr is not None
         assert stuck.reached.wait(PATIENCE)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
@@ -86,7 +84,6 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
 
     endpoint.otherwise = answering(faults=False)
     with started(command(firm, "stopped", *options, "--json"), tmp_path, **there) as process:
-        assert process.stdout is not None
         assert json.loads(process.stdout.read())["random"]["n"] > 0
     assert (tmp_path / "stopped/journal.jsonl").read_bytes() == whole
 

@@ -122,12 +122,7 @@ OUTAGES = {"429": 0.15, "cut": 0.1}
 
 
 async def test_a_recorded_evolution_ends_the_same_through_outages(
-    session: Tuned,
-    endpoint: OpenAIServer,
-    there: Settings,
-    few: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.models.openai.RetryPolicy", lambda: RetryPolicy(first_wait=0.01))
     endpoint.otherwise = answering()  # with garbage and refusals, which are recorded too

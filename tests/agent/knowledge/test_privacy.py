@@ -287,7 +287,6 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out() -> None:
 
     assert "zqx" not in masked.model_dump_json()
     assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]
-    assert bare.eval_report is not None
     assert (bare.data, bare.rows_returned) == ([], 1)
     assert (bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == ([], [])
     assert bare.eval_report.dimensions == {"safety": 1.0}

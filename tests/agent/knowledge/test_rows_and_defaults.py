@@ -181,7 +181,6 @@ def shop() -> Schema:
 def test_names_are_added_to_a_model_and_conditions_win_over_a_glossary(shop: Schema) -> None:
     known = SemanticModel("m", (Dataset("goods", "products", synonyms=("ware",)),))
     model = with_taught(known, [*WORDS, Term(term="gone", means="nothing.here")], shop)
-    assert model is not None
     assert [(d.table, d.synonyms) for d in model.datasets if d.synonyms] == [("products", ("ware", "tat"))]
     assert sorted((f.name, f.synonyms) for d in model.datasets for f in d.fields) == [
         ("stalwarts", ()),

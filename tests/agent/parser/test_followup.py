@@ -100,7 +100,6 @@ KNOWN = (
 @pytest.mark.parametrize(("question", "sql"), rows("parser/recalled.jsonl"))
 def test_answers_in_the_same_words(schema: Schema, values: ValueIndex, question: str, sql: str) -> None:
     known = recalled(question, KNOWN, schema, values)
-    assert known is not None
     assert known.sql == sql
     assert known.reasoning.startswith("as in the confirmed question “")
 

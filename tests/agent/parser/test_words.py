@@ -132,9 +132,7 @@ GRAPH = JoinGraph(vocabulary(SCHEMA))
 
 def test_knows_which_rows_a_join_repeats() -> None:
     over_bridge, to_parent = GRAPH.plan(["actor", "film"]), GRAPH.plan(["casting", "film"])
-    assert over_bridge is not None
     assert over_bridge.multiplies("actor")
-    assert to_parent is not None
     assert not to_parent.multiplies("casting")
 
 
@@ -151,11 +149,9 @@ def test_goes_over_real_links_rather_than_over_a_shared_parent() -> None:
     )
     graph = JoinGraph(vocabulary(schema))
     plan = graph.plan(["product", "refund"])
-    assert plan is not None
     assert plan.tables == ("product", "sale", "refund")
     assert plan.fan_outs() == frozenset()
     shared = graph.plan(["product", "newsletter"])
-    assert shared is not None
     assert shared.fan_outs() == {"tenant"}
     assert read("How many newsletters per product title?", schema).abstained
 
@@ -181,6 +177,5 @@ def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
     plan = graph.plan(["part_7", "part_1234"])
 
     assert time.process_time() - begun < 20 * unit()
-    assert plan is not None
     assert plan.tables == ("part_7", "hub", "part_1234")
     assert len(graph.between("hub", "part_7")) == len(graph.between("part_7", "hub")) == 1

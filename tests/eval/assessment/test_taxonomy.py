@@ -39,11 +39,9 @@ def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path) -> No
 
 def test_what_differs_is_shown_in_a_few_rows(place: Path) -> None:
     judgement = judged(place, GOLD.replace("> 25", "> 40")).difference
-    assert judgement is not None
     assert (judgement.gold_rows, judgement.rows) == (2, 1)
     assert judgement.missing == (("Ada", 15.0),)
     assert judgement.extra == ()
     gold = "SELECT name FROM customers ORDER BY age"
     reordered = judged(place, "SELECT name FROM customers ORDER BY name", gold).difference
-    assert reordered is not None
     assert reordered.reordered

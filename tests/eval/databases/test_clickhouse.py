@@ -130,7 +130,6 @@ def run(database: Database, sql: str, limits: Limits | None = None) -> list[tupl
 
 def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> None:
     customers, orders, berliners = (shop.schema().table(n) for n in ("customers", "orders", "berliners"))
-    assert customers is not None
     assert customers.comment == "people who buy"
     assert customers.row_count == 10
     assert not customers.row_count_estimated
@@ -141,7 +140,6 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
         True,
         "where they live",
     )
-    assert orders is not None
     assert orders.primary_key == ("id",)  # not in ORDER BY, but named and filled like a key
     assert [(i.name, i.columns) for i in orders.indexes] == [
         ("ORDER BY", ("customer_id", "at")),
@@ -151,7 +149,6 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
         (("customer_id",), "customers", True)
     ]
     assert {c.name: c.type for c in orders.columns}["lines.pieces"] == "Array(Int32)"
-    assert berliners is not None
     assert berliners.kind == "view"
 
 

@@ -37,18 +37,12 @@ CUSTOMERS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("script", "keys"),
-    rows("databases/inferred_keys.jsonl"),
-)
+@pytest.mark.parametrize(("script", "keys"), rows("databases/inferred_keys.jsonl"))
 def test_keys_that_are_meant(script: str, keys: list[str]) -> None:
     assert inferred(script) == set(keys)
 
 
-@pytest.mark.parametrize(
-    "script",
-    sections("databases/inference.txt")["keys that only look so"][0],
-)
+@pytest.mark.parametrize("script", sections("databases/inference.txt")["keys that only look so"][0])
 def test_keys_that_only_look_so(script: str) -> None:
     assert inferred(script) == set()
 
@@ -56,10 +50,7 @@ def test_keys_that_only_look_so(script: str) -> None:
 PEOPLE = "CREATE TABLE people (person_id INT, name TEXT); INSERT INTO people VALUES (1, 'a'), (2, 'a');"
 
 
-@pytest.mark.parametrize(
-    ("script", "keys"),
-    rows("databases/inferred_primary_keys.jsonl"),
-)
+@pytest.mark.parametrize(("script", "keys"), rows("databases/inferred_primary_keys.jsonl"))
 def test_primary_keys_of_a_database_without_any(script: str, keys: dict[str, list[str]]) -> None:
     assert {table.name: [*table.primary_key] for table in read(script).tables} == keys
 

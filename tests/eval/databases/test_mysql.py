@@ -71,23 +71,18 @@ def read(sql: str) -> ReadStatement:
 def test_structure(database: Database) -> None:
     schema = database.schema(ttl=0)
     people = schema.table("people")
-    assert people is not None
     assert (people.comment, people.row_count, people.row_count_estimated) == ("who works here", 2, False)
     name = people.column("name")
-    assert name is not None
     assert (name.type, name.nullable, name.comment) == ("varchar(20)", False, "full name")
     assert people.primary_key == ("id",)
     assert people.foreign_keys == (ForeignKey(("boss",), "people", ("id",)),)
     assert any(index.unique and index.columns == ("name",) for index in people.indexes)
     mixed = schema.table("mixed case")
-    assert mixed is not None
     assert [c.name for c in mixed.columns] == ["select", "größe", "a`b", "twice"]
     assert mixed.primary_key == ("select", "größe")
     uses = schema.table("uses")
-    assert uses is not None
     assert uses.foreign_keys == (ForeignKey(("x", "y"), mixed.name, ("select", "größe")),)
     view = schema.table("adults")
-    assert view is not None
     assert (view.kind, view.row_count, view.comment) == ("view", None, None)
 
 
@@ -121,10 +116,7 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
     assert becomes(lambda: outside.busy() == [], 60)
 
 
-@pytest.mark.parametrize(
-    ("sql", "refused"),
-    rows("databases/long_texts_of_mysql.jsonl"),
-)
+@pytest.mark.parametrize(("sql", "refused"), rows("databases/long_texts_of_mysql.jsonl"))
 def test_what_cannot_be_stopped_is_not_begun_on_long_texts(
     database: Database, outside: Outside, sql: str, refused: bool
 ) -> None:

@@ -92,10 +92,7 @@ def test_a_sqlite_file_cut_short(tmp_path: Path) -> None:
     assert f"its header promises {len(whole):,} bytes" in str(refusal(path))
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    rows("databases/bad_names.jsonl"),
-)
+@pytest.mark.parametrize(("target", "message"), rows("databases/bad_names.jsonl"))
 def test_a_bad_name(target: str, message: str) -> None:
     error = refusal(target)
     assert message in str(error)

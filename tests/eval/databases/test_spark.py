@@ -59,9 +59,6 @@ def rows(database: Database, sql: str, **limits: Any) -> tuple[tuple[object, ...
 def test_the_structure_shows_types_comments_and_partitions(database: Database) -> None:
     schema = database.schema()
     customers, nested, orders = (schema.table(name) for name in ("customers", "nested", "orders"))
-    assert customers is not None
-    assert nested is not None
-    assert orders is not None
     assert customers.comment == "people who buy"
     assert customers.column("id").comment == "the key"
     assert [c.type.replace(" ", "") for c in nested.columns] == [
@@ -203,9 +200,6 @@ def test_both_forms_of_a_url_say_the_same() -> None:
     assert parse_target("sc://host").url == "spark://host:15002/default"
 
 
-@pytest.mark.parametrize(
-    "sql",
-    sections("databases/refusals.txt")["spark: not refused"][0],
-)
+@pytest.mark.parametrize("sql", sections("databases/refusals.txt")["spark: not refused"][0])
 def test_ordinary_names_and_texts_are_not_refused(sql: str) -> None:
     assert refused(sql) is None

@@ -230,10 +230,7 @@ def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [value for (value,) in rows("databases/no_comments.jsonl")],
-)
+@pytest.mark.parametrize("sql", [value for (value,) in rows("databases/no_comments.jsonl")])
 def test_other_text_is_no_comment_of_a_column(sql: str) -> None:
     assert ddl_comments(sql)[1] == {}
 

@@ -72,8 +72,7 @@ def test_a_word_that_is_asked_for_or_grouped_is_no_condition(demo: Database) -> 
 
 
 @pytest.mark.parametrize(
-    ("final", "vetoes", "through"),
-    [(0.70, (), True), (0.69, (), False), (0.95, ("another year",), False)],
+    ("final", "vetoes", "through"), [(0.70, (), True), (0.69, (), False), (0.95, ("another year",), False)]
 )
 def test_the_gate_is_one_condition(final: float, vetoes: tuple[str, ...], through: bool) -> None:
     assert lets_through(final, vetoes) is through

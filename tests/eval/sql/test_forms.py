@@ -43,10 +43,8 @@ def test_what_may_stand_in_a_grouped_query_stays(written: str) -> None:
 @pytest.mark.parametrize(("written", "sent"), SPARK["spark: sent"])
 def test_what_is_sent_to_spark_is_what_it_takes(written: str, sent: str) -> None:
     statement = check(parse(written, "spark"), SCHEMA).statement
-    assert statement is not None
     assert statement.sql == sent
     again = check(parse(statement.sql, "spark"), SCHEMA).statement
-    assert again is not None
     assert again.sql == statement.sql
 
 
@@ -57,10 +55,7 @@ SHOP = Schema(
     "clickhouse",
     (
         Table("Stores", (Column("Store_ID", "Int64"), Column("Name", "Nullable(String)"), Column("Size", "Int64"))),
-        Table(
-            "visit",
-            (Column("visit_id", "Int64"), Column("Store_ID", "Nullable(String)"), Column("Year", "String")),
-        ),
+        Table("visit", (Column("visit_id", "Int64"), Column("Store_ID", "Nullable(String)"), Column("Year", "String"))),
     ),
 )
 
@@ -72,10 +67,7 @@ def test_what_is_sent(written: str, sent: str) -> None:
     assert verdict.statement.sql == sent
 
 
-@pytest.mark.parametrize(
-    ("mysql", "value"),
-    rows("guard/translated.jsonl"),
-)
+@pytest.mark.parametrize(("mysql", "value"), rows("guard/translated.jsonl"))
 def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(translated(mysql, "mysql", "sqlite")).fetchone() == (value,)

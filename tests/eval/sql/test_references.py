@@ -13,10 +13,7 @@ def _table(name: str, *columns: str) -> Table:
     return Table(name, tuple(Column(c) for c in columns))
 
 
-TABLES = (
-    _table("customers", "id", "name", "email", "city"),
-    _table("orders", "id", "customer_id", "total", "status"),
-)
+TABLES = (_table("customers", "id", "name", "email", "city"), _table("orders", "id", "customer_id", "total", "status"))
 
 KNOWN = sections("guard/references.txt")["known names"]
 
@@ -42,17 +39,11 @@ def test_a_phantom_is_named_with_the_nearest_real_name(
 
 SCHEMA = Schema(
     "sqlite",
-    (
-        Table("a", (Column("id"), Column("x"), Column("name"))),
-        Table("b", (Column("bid"), Column("aid"), Column("y"))),
-    ),
+    (Table("a", (Column("id"), Column("x"), Column("name"))), Table("b", (Column("bid"), Column("aid"), Column("y")))),
 )
 
 
-@pytest.mark.parametrize(
-    ("sql", "unlinked"),
-    rows("guard/unlinked.jsonl"),
-)
+@pytest.mark.parametrize(("sql", "unlinked"), rows("guard/unlinked.jsonl"))
 def test_sources_that_no_condition_links_are_named(sql: str, unlinked: list[str]) -> None:
     query_facts = facts(parse(sql, "sqlite"), SCHEMA)
     assert query_facts.unlinked == tuple(unlinked)

@@ -97,7 +97,6 @@ def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
     )
     target = tmp_path / "demo.sqlite"
     with commands.Process("-c", script, target, stdout=subprocess.PIPE) as builder:
-        assert builder.stdout is not None
         assert builder.stdout.readline() == "begun\n"
         builder.kill()
     assert list(tmp_path.glob("*.tmp"))

@@ -112,7 +112,6 @@ def test_the_command_fails_on_a_violation(demo_folder: Path, monkeypatch: pytest
 
 def test_sort_keys_are_added_where_an_alias_or_an_expression_orders() -> None:
     keyed = with_sort_keys(parse("SELECT a AS x, COUNT(*) AS n FROM t GROUP BY a ORDER BY n DESC, a LIMIT 3", "sqlite"))
-    assert keyed is not None
     assert keyed.width == 2
     assert keyed.query.text == (
         "SELECT a AS x, COUNT(*) AS n, COUNT(*) AS sort_key_1, a AS sort_key_2 "

@@ -170,10 +170,8 @@ def test_descriptions_other_names_and_joins_are_part_of_the_schema(clinic: Path,
     with open_database(clinic, infer_keys=False) as database:
         schema = described(database.schema(), model)
     visits = schema.table("vst")
-    assert visits is not None
     assert visits.comment == "One row per visit; also called visits, appointments"
     column = visits.column("fee_amt")
-    assert column is not None
     assert column.comment == "What the patient pays; also called fee, charge"
     assert [(k.columns, k.ref_table, k.ref_columns) for k in visits.foreign_keys] == [(("by_whom",), "doc", ("code",))]
 

@@ -172,7 +172,6 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
     imported(tmp_path, b"Dept,Budget,Budget,Owner\nIT,12,15,Kim\nHR,8,9,Lee\n")
     (tmp_path / "out").rename(tmp_path / "out.duckdb")
     table = open_database(str(tmp_path / "out.duckdb")).schema().table("t")
-    assert table is not None
     told = {column.name: column.values.doubt for column in table.columns if column.values}
     assert told == dict.fromkeys(("Budget", "Budget_2"), "several columns are headed 'Budget'")
 
@@ -183,14 +182,12 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
 @pytest.mark.parametrize(("text", "encoding"), rows("imports/encodings.jsonl"))
 def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
     found = likely_encoding(text.encode(encoding))
-    assert found is not None
     assert text.encode(encoding).decode(found.name) == text
 
 
 @pytest.mark.parametrize(("text", "encoding", "other"), rows("imports/other_encodings.jsonl"))
 def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
     found = likely_encoding(text.encode(encoding))
-    assert found is not None
     assert found.other == other
 
 
@@ -276,7 +273,6 @@ def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) 
 def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
     (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
     written = as_records(tmp_path / "a.json", tmp_path)
-    assert written is not None
     assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == rows
 
 
