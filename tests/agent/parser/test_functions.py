@@ -16,16 +16,9 @@ from eval.schema import Dialect
 from eval.sql import check, parsed_from_tree
 from tests.asked import rows_of
 from tests.pairs import rows
-from tests.writing import write
+from tests.writing import url_on, write
 
 TEXTS = ("8", "$1,250.50", "n/a", "60", "")
-
-
-def url_of(engine: str, request: pytest.FixtureRequest, folder: Path) -> str:
-    if engine == "duckdb":
-        pytest.importorskip("duckdb").connect(str(folder / "a.duckdb")).close()
-    files = {"sqlite": f"sqlite:///{folder / 'a.sqlite'}", "duckdb": f"duckdb:///{folder / 'a.duckdb'}"}
-    return files.get(engine) or request.getfixturevalue(f"{engine}_url")
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql", "clickhouse", "sail"])
@@ -33,8 +26,10 @@ def test_weekdays_count_from_sunday_on_every_engine(
     engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """PostgreSQL's `D` counts from 1, and the names of the days in an answer were those of the day after."""
-    write(f"sqlite:///{tmp_path / 'a.sqlite'}", "PRAGMA user_version = 1")
-    with open_database(url_of(engine, request, tmp_path)) as database:
+    url = url_on(engine, request, tmp_path)
+    if engine in ("sqlite", "duckdb"):
+        write(url, "CREATE TABLE t (a INTEGER)")
+    with open_database(url) as database:
         dialect = database.dialect
         day = exp.cast(exp.Literal.string("2024-06-16"), exp.DataType.Type.DATE)
         column = exp.Literal.string("2024-06-16") if dialect == "sqlite" else day
@@ -60,7 +55,7 @@ def test_every_dialect_reads_every_date_form(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql"])
 def test_figures_kept_as_text_are_numbers(tmp_path: Path, request: pytest.FixtureRequest, engine: Dialect) -> None:
-    url = url_of(engine, request, tmp_path)
+    url = url_on(engine, request, tmp_path)
     values = ", ".join(f"({k}, '{text}')" for k, text in enumerate(TEXTS))
     write(url, "CREATE TABLE kept (k INTEGER, x VARCHAR(20))", f"INSERT INTO kept VALUES {values}")
     with open_database(url) as database:

@@ -10,16 +10,12 @@ import pytest
 from eval.databases import open_database
 from eval.databases.base import Database
 from tests.agent.statements.stall import stall, statements
-from tests.writing import write
+from tests.writing import url_on, write
 
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def market(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    if request.param in ("sqlite", "duckdb"):
-        url = f"{request.param}:///{tmp_path_factory.mktemp('stall')}/stall.db"
-    else:
-        url = request.getfixturevalue(f"{request.param}_url")
-    with _opened(url) as database:
+    with _opened(url_on(request.param, request, tmp_path_factory.mktemp("stall"))) as database:
         yield database
 
 
@@ -32,6 +28,5 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 @contextmanager
 def _opened(url: str) -> Iterator[Database]:
     write(url, *statements(stall()))
-    database = open_database(url)
-    yield database
-    database.close()
+    with open_database(url) as database:
+        yield database

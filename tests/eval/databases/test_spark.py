@@ -24,6 +24,7 @@ from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
 from tests.pairs import FIXTURES, sections
 from tests.spark_servers import write
+from tests.writing import rows_of
 
 SETUP = (FIXTURES / "databases/setup_spark.sql").read_text(encoding="utf-8").rstrip().split(";\n")
 HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT id FROM wide WHERE id < 900) b"
@@ -49,11 +50,7 @@ def database(url: str) -> Iterator[Database]:
 
 
 def rows(database: Database, sql: str, **limits: Any) -> tuple[tuple[object, ...], ...]:
-    statement = check(parse(sql, "spark"), database.schema()).statement
-    assert statement is not None
-    result = database.execute(statement, limits=Limits(seconds=120, **limits))
-    assert result.ok, result.error
-    return result.rows
+    return tuple(rows_of(database, sql, Limits(seconds=120, **limits)))
 
 
 def test_the_structure_shows_types_comments_and_partitions(database: Database) -> None:

@@ -15,7 +15,7 @@ import pytest
 from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.statement_run import StatementRun
 from eval.statement import ReadStatement
-from tests.writing import write
+from tests.writing import url_on, write
 
 ROWS = 5000
 SLOW = {
@@ -34,10 +34,7 @@ def filling() -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    if request.param in ("sqlite", "duckdb"):
-        url = f"{request.param}:///{tmp_path_factory.mktemp('stream')}/many"
-    else:
-        url = request.getfixturevalue(f"{request.param}_url")
+    url = url_on(request.param, request, tmp_path_factory.mktemp("stream"))
     write(url, *filling())
     with open_database(url) as opened:
         yield opened

@@ -13,7 +13,7 @@ from eval.scoring import Score, score
 from eval.sql.types import Verdict
 from eval.statement import ReadStatement
 from tests.pairs import rows
-from tests.writing import write
+from tests.writing import url_on, write
 
 ROWS = 12_000
 """Of the large table: more than the 10,000 from which a full scan is charged."""
@@ -27,13 +27,9 @@ ORDERS = [(i, i % 3 + 1, "open" if i % 4 else "shipped", i % 90) for i in range(
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    engine = request.param
-    if engine in ("sqlite", "duckdb"):
-        url = f"{engine}:///{tmp_path_factory.mktemp(engine)}/shop"
-    else:
-        url = request.getfixturevalue(f"{engine}_url")
+    url = url_on(request.param, request, tmp_path_factory.mktemp("shop"))
     analyse = {"postgres": ["ANALYZE"], "mysql": ["ANALYZE TABLE customers, orders"]}
-    write(url, *TABLES, f"INSERT INTO orders VALUES {', '.join(map(str, ORDERS))}", *analyse.get(engine, []))
+    write(url, *TABLES, f"INSERT INTO orders VALUES {', '.join(map(str, ORDERS))}", *analyse.get(request.param, []))
     with open_database(url) as opened:
         yield opened
 

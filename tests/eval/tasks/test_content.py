@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from eval.databases import Database, open_database
+from eval.databases import open_database
 from eval.schema import Dialect
-from eval.sql import check, parse
 from eval.tasks import DEMOS, Demo, demo_named
 from eval.tasks.archive import TableDef, table_definitions, table_rows
 from eval.tasks.load import LoadError, Progress, load
@@ -20,7 +19,7 @@ from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
 from tests.optional import needs_chdb, needs_sail
 from tests.samples import sampled
-from tests.writing import connected, sqlite_file, write
+from tests.writing import connected, rows_of, sqlite_file, url_on, write
 
 Fetch = Callable[[str], Iterable[Sequence[object]]]
 
@@ -46,8 +45,7 @@ def test_an_engine_holds_them_with_their_comments(
     demo: Demo, engine: Dialect, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """Loading the large one takes a server long."""
-    is_file = engine in ("sqlite", "duckdb")
-    url = f"{engine}:///{tmp_path}/demo" if is_file else request.getfixturevalue(f"{engine}_url")
+    url = url_on(engine, request, tmp_path)
     demo.build(url)
     with closing(connected(url)) as connection, closing(connection.cursor()) as cursor:
 
@@ -106,14 +104,6 @@ def url(request: pytest.FixtureRequest) -> str:
     return place
 
 
-def rows(database: Database, sql: str) -> list[tuple[object, ...]]:
-    statement = check(parse(sql, database.dialect), database.schema()).statement
-    assert statement is not None
-    result = database.execute(statement)
-    assert result.ok, result.error
-    return list(result.rows)
-
-
 def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
     tables = table_definitions("shop")
     counts = {table.name: len(found) for table, found in table_rows("shop")}
@@ -126,9 +116,8 @@ def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
         assert len(inferred & declared) >= 0.9 * len(declared)
         assert inferred <= declared
         sql = "SELECT count(*), min(order_date), sum(CASE WHEN shipped_date IS NULL THEN 1 ELSE 0 END) FROM orders"
-        number, first, unshipped = rows(database, sql)[0]
-        assert (number, str(first)[:10]) == (counts["orders"], "2023-01-01")
-        assert isinstance(unshipped, int)
+        number, first, unshipped = rows_of(database, sql)[0]
+        assert (number, str(first)[:10], type(unshipped)) == (counts["orders"], "2023-01-01", int)
         assert unshipped > 0
     with pytest.raises(LoadError, match="exists already"):
         load(table_rows("shop"), tables, url)
