@@ -39,9 +39,7 @@ def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
     expect(page).to_have_url(re.compile(r"/t/[\w-]+$"))
 
 
-def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen_one(
-    offline: Running, open_page: OpenPage
-) -> None:
+def test_an_early_question_goes_to_the_database_that_was_chosen(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     page.get_by_role("button", name="Database: Small shop").click()
     page.get_by_role("button", name="Enterprise warehouse").click()
@@ -56,9 +54,7 @@ def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen
     expect(page.get_by_label("Result")).to_contain_text("4,100")
 
 
-def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_a_follow_up_stays_in_the_thread(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = Script(
         sql=["SELECT COUNT(*) AS customers FROM customers"], answer="There are **480** customers."
     )
@@ -91,9 +87,7 @@ def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
     expect(page.locator("article").first.get_by_label("Steps", exact=True)).to_contain_text("Planned")
 
 
-def test_a_question_back_is_answered_with_a_click(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_a_question_back_is_answered_by_click(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     asked_back = {"question": "What makes a customer one of the best?", "options": ["Most orders", "Highest total"]}
     endpoint.otherwise = Script(sql=[], answer="", clarification=asked_back)
     page = open_page(with_model)

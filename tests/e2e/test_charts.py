@@ -36,9 +36,7 @@ def chart_of(server: Running, page: Page, sql: str) -> Locator:
     return drawing
 
 
-def test_an_edited_chart_is_kept_and_edited_on_its_board(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_an_edited_chart_is_kept_on_a_board(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = Script(sql=[SALES], answer="Sweets sell best.")
     page = open_page(with_model)
     ask(page, "How much was sold of each category, and at which price?")

@@ -36,9 +36,7 @@ def readings(offline: Running, tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"/r/{run['run_id']}"
 
 
-def test_fifty_thousand_rows_are_paged_typed_sorted_and_filtered(
-    offline: Running, open_page: OpenPage, readings: str
-) -> None:
+def test_many_rows_are_paged_typed_sorted_and_filtered(offline: Running, open_page: OpenPage, readings: str) -> None:
     page = open_page(offline, readings)
     expect(page.get_by_role("heading", name="All readings")).to_be_visible()
     expect(page.get_by_label("Result")).to_contain_text("50,000 rows")

@@ -74,9 +74,7 @@ def test_a_measure_is_tried_taught_and_asked_for(offline: Running, open_page: Op
     expect(result(page)).to_contain_text("2,646")
 
 
-def test_what_was_taught_is_forgotten_restored_and_exported(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_what_was_taught_is_forgotten_restored_exported(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(offline)
     page.goto(auctioned(page))
     teach(page, "Teach a word", "bargain", "lots.hammer_price < 170")
@@ -124,9 +122,7 @@ def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Runni
     expect(result(page)).to_contain_text(str(LOTS))
 
 
-def test_a_wrong_answer_leads_to_its_other_readings_its_words_and_what_was_learned_is_undone(
-    offline: Running, open_page: OpenPage
-) -> None:
+def test_a_wrong_answer_leads_to_other_readings_and_learning_is_undone(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     auctioned(page)
     ask(page, "how many lots in May 2024")

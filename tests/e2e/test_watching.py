@@ -34,9 +34,7 @@ def test_a_retry_is_seen_with_its_reason_and_the_attempts_compared(
     expect(compared).to_contain_text("behind the answer")
 
 
-def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_stopping_a_run_and_a_refused_key(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=1)
     endpoint.disconnected.clear()
     asked = len(endpoint.requests)
@@ -56,9 +54,7 @@ def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
     expect(page.get_by_label("What went wrong")).to_contain_text("Set OPENAI_API_KEY to a valid key")
 
 
-def test_a_page_loaded_again_picks_up_the_run_that_is_going(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_a_page_loaded_again_picks_up_the_run(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     ready = threading.Event()
     endpoint.otherwise = Script(
         sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, released=ready

@@ -62,7 +62,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return read_lines(path) if path.exists() else []
 
 
-def test_a_batch_gives_the_same_bytes_although_a_worker_and_then_the_driver_are_killed(
+def test_a_batch_survives_a_killed_worker_and_a_killed_driver(
     bench: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     check = ("eval.batch", "check", "--dialect", "sqlite", "--databases", bench / "databases", "--quiet", "--jobs", 2)

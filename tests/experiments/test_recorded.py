@@ -161,9 +161,7 @@ async def model_at() -> AsyncIterator[ModelAt]:
 
 
 @pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
-async def test_the_agent_survives_whichever_reply_goes_wrong(
-    answers: Answers, port: Database, model_at: ModelAt, kind: str
-) -> None:
+async def test_the_agent_survives_bad_replies(answers: Answers, port: Database, model_at: ModelAt, kind: str) -> None:
     """Plan, three queries, a judgement and a streamed summary side by side: six replies, each of which fails once."""
     faults = Nth({kind: 1.0})
     with running(application(answers, faults=faults)) as url:

@@ -57,9 +57,7 @@ class Stuck:
         return Reply(delay=PATIENCE)
 
 
-def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_been_none(
-    firm: Path, endpoint: OpenAIServer, tmp_path: Path
-) -> None:
+def test_an_interrupted_command_goes_on_as_if_uninterrupted(firm: Path, endpoint: OpenAIServer, tmp_path: Path) -> None:
     there = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "x"}
     options = ("--evolver", "reflective", "--rounds", "1", "--approach", "refine")
     endpoint.otherwise = answering(faults=False)

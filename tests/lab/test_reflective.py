@@ -62,7 +62,7 @@ async def test_a_whole_evolution_with_outages_and_garbage(
     assert sum(line.get("calls", 0) for line in read_lines(tmp_path / "out/spent.jsonl")) == len(endpoint.requests)
 
 
-async def test_of_a_kit_with_files_that_cannot_be_used_the_others_are_tried(
+async def test_what_is_usable_of_a_kit_is_tried(
     session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
 ) -> None:
     agent = answering(faults=False)

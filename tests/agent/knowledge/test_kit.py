@@ -79,9 +79,7 @@ async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask:
     assert "summar" not in "".join(r.prompt.lower() for r in endpoint.requests)  # its strategy
 
 
-async def test_a_model_that_may_see_no_rows_gets_neither_instructions_nor_notes(
-    kit: Path, endpoint: OpenAIServer, ask: Ask
-) -> None:
+async def test_masked_a_model_gets_neither_instructions_nor_notes(kit: Path, endpoint: OpenAIServer, ask: Ask) -> None:
     await ask(kit=str(kit), privacy="masked")
 
     sent = "".join(r.prompt for r in endpoint.requests)

@@ -319,9 +319,7 @@ READABLE = {
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
-def test_errors_of_the_engines_stay_readable_and_quote_no_value(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_errors_are_readable_without_values(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     rows = [("1", f"{MARK}Ada", NUMBER), ("2", f"{{{MARK}json", NUMBER + 1)]
     values = ", ".join(f"({n}, '{name}', {salary})" for n, name, salary in rows)
     create = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40), salary BIGINT)"

@@ -68,9 +68,7 @@ def answered(question: str, database: Database, taught: Sequence[Term] = (), fil
 
 
 @pytest.mark.parametrize(("question", "sql"), rows("semantics/taught.jsonl"))
-def test_what_is_taught_and_what_a_file_says_are_read_alike(
-    question: str, sql: str, auction: Database, file: Path
-) -> None:
+def test_what_is_taught_and_what_a_file_says_is_alike(question: str, sql: str, auction: Database, file: Path) -> None:
     taught, of_file = answered(question, auction, TAUGHT), answered(question, auction, file=file)
     for answer in (taught, of_file):
         assert answer.status in ("success", "doubtful")
@@ -125,9 +123,7 @@ def test_a_model_is_told(auction: Database) -> None:
 
 
 @pytest.mark.parametrize(("kind", "term", "means", "says", "gives"), SAID)
-def test_a_term_is_told_and_tried(
-    kind: TermKind, term: str, means: str, says: str, gives: str, auction: Database
-) -> None:
+def test_a_term_is_told_tried(kind: TermKind, term: str, means: str, says: str, gives: str, auction: Database) -> None:
     done = tried(Term(kind=kind, term=term, means=means), auction)
     assert (done.told, done.tried) == (says, gives)
 

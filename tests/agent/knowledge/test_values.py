@@ -213,9 +213,7 @@ def index(request: pytest.FixtureRequest, stored: ValueIndex) -> ValueIndex:
 
 
 @pytest.mark.parametrize(("phrase", "value", "column"), rows("values/found.jsonl"))
-def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
-    index: ValueIndex, phrase: str, value: str, column: str
-) -> None:
+def test_values_are_found_by_other_spellings_and_parts(index: ValueIndex, phrase: str, value: str, column: str) -> None:
     first = index.find(phrase, fuzzy=True)[0]
 
     assert (first.value, first.column) == (value, column)

@@ -22,9 +22,7 @@ TEXTS = ("8", "$1,250.50", "n/a", "60", "")
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql", "clickhouse", "sail"])
-def test_weekdays_count_from_sunday_on_every_engine(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_weekdays_count_from_sunday_on_each_engine(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """PostgreSQL's `D` counts from 1, and the names of the days in an answer were those of the day after."""
     url = url_on(engine, request, tmp_path)
     if engine in ("sqlite", "duckdb"):

@@ -95,9 +95,7 @@ def test_what_was_not_understood_is_told_in_the_words_of_the_question() -> None:
 
 
 @pytest.mark.parametrize(("question", "plain"), rows("parser/wording.jsonl"))
-def test_everyday_words_become_words_that_are_read(
-    wording: Callable[[str], Wording], question: str, plain: str
-) -> None:
+def test_everyday_words_become_words_it_reads(wording: Callable[[str], Wording], question: str, plain: str) -> None:
     assert wording(question).text == plain
 
 

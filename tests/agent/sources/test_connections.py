@@ -70,9 +70,7 @@ async def test_a_name_with_a_second_bad_address_is_refused(monkeypatch: pytest.M
             await check_url("postgresql://u@db.example.org/x", ConnectionPolicy(hosts=frozenset(hosts)))
 
 
-async def test_a_name_that_moves_after_the_check_leads_nowhere_else(
-    monkeypatch: pytest.MonkeyPatch, postgres_url: str
-) -> None:
+async def test_a_name_that_moves_later_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
     asked = resolving(monkeypatch, ["127.0.0.1"], ["169.254.169.254"])
     policy = ConnectionPolicy(hosts=frozenset({"db.example.org", "127.0.0.1"}))
     url = urlsplit(postgres_url)
@@ -140,9 +138,7 @@ async def test_mysql_connects_and_warns_of_grants(mysql_url: str) -> None:
     assert "IDENTIFIED" not in connected.warnings[0]
 
 
-async def test_the_servers_own_login_is_not_lent(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_its_own_login_is_not_lent(postgres_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With a password in the environment or a password file, a URL without one connects as if there were none."""
     import psycopg
 

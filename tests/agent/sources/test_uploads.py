@@ -238,9 +238,7 @@ async def test_without_forks_a_fresh_interpreter_reads(store: UploadStore, monke
     assert everything(store, source, "a") == ((1, 2),)
 
 
-async def test_no_process_and_no_room_on_the_disk_are_said(
-    store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_process_or_room_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(module: str) -> None:
         raise DatabaseError("no process for statements can be started")
 
@@ -284,9 +282,7 @@ def with_schema(tmp_path: Path, kind: str, sql: str) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "sql", "reason"), rows("imports/schemas_made_by_hand.jsonl"))
-async def test_a_schema_made_by_hand_is_refused(
-    store: UploadStore, tmp_path: Path, kind: str, sql: Any, reason: str
-) -> None:
+async def test_a_forged_schema_is_refused(store: UploadStore, tmp_path: Path, kind: str, sql: Any, reason: str) -> None:
     with pytest.raises(SourceRefused, match=reason):
         await store.receive([("x.db", pieces(with_schema(tmp_path, kind, sql)))])
     assert left_behind(tmp_path / "sources") == []

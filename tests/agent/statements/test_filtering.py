@@ -139,9 +139,7 @@ def test_what_a_query_can_be_filtered_by(plain: Database) -> None:
         ("number", "amount", ("1e999", None)),
     ],
 )
-def test_a_value_that_is_no_value_is_refused(
-    plain: Database, kind: FilterKind, column: str, value: tuple[str | None, ...]
-) -> None:
+def test_no_value_is_refused(plain: Database, kind: FilterKind, column: str, value: tuple[str | None, ...]) -> None:
     with pytest.raises(BadFilter):
         filtered(parse("SELECT * FROM sales", "sqlite"), plain, [Filter(kind, (("sales", column),), value)], TODAY)
 

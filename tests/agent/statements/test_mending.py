@@ -33,9 +33,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize(("sql", "wanted", "told"), rows("statements/mended.jsonl"))
-def test_it_runs_and_says_what_was_changed(
-    database: Database, sql: str, wanted: list[list[object]], told: list[str]
-) -> None:
+def test_it_runs_and_says_the_change(database: Database, sql: str, wanted: list[list[object]], told: list[str]) -> None:
     made = mended(sql, database)
     assert made.problem == ""
     assert [list(row) for row in made.result.rows] == wanted

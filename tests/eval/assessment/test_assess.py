@@ -50,9 +50,7 @@ def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any
         return ask(selection, stand.url, **options)[stand.url]
 
 
-def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
-    selection: Selection, golds: dict[str, str]
-) -> None:
+def test_gold_is_right_everywhere_and_idle_answers_score_low(selection: Selection, golds: dict[str, str]) -> None:
     dead = f"http://127.0.0.1:{free_port()}"
     for preset in ("default", "performance"):
         with (

@@ -265,9 +265,7 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("engine", "dialect", "sql"), [*cases()])
-def test_the_engine_alone_lets_nothing_happen(
-    engine: str, dialect: Dialect, sql: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_engine_alone_is_safe(engine: str, dialect: Dialect, sql: str, request: pytest.FixtureRequest) -> None:
     check(request.getfixturevalue(f"{engine}_scene"), sql, dialect)
 
 

@@ -117,9 +117,7 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
 
 
 @pytest.mark.parametrize(("sql", "refused"), rows("databases/long_texts_of_mysql.jsonl"))
-def test_what_cannot_be_stopped_is_not_begun_on_long_texts(
-    database: Database, outside: Outside, sql: str, refused: bool
-) -> None:
+def test_what_no_kill_stops_is_not_begun_on_long(database: Database, outside: Outside, sql: str, refused: bool) -> None:
     if "mariadb" not in outside("SELECT VERSION()")[0][0].lower():
         pytest.skip("MySQL's own REPLACE takes time that grows with the length only")
     outside("CREATE OR REPLACE TABLE articles (id int, title varchar(99), body longtext, note mediumtext)")
@@ -144,9 +142,7 @@ def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside
         gc.enable()
 
 
-def test_no_statement_is_added_to_many_that_run_on_in_the_server(
-    database: Database, outside: Outside, mysql_url: str
-) -> None:
+def test_no_statement_is_added_to_many_that_run_on(database: Database, outside: Outside, mysql_url: str) -> None:
     assert isinstance(database, ServerDatabase)
     others = [Outside(mysql_url) for _ in range(MOST_LEFT_RUNNING)]
     with ThreadPoolExecutor(MOST_LEFT_RUNNING) as threads:

@@ -95,9 +95,7 @@ async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
         assert database._free  # the connection is back: nothing runs any more
 
 
-def test_a_locked_database_is_reported_and_a_reader_lets_a_writer_go_on(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_is_told_and_a_reader_frees_a_writer(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sqlite", "sqlite_connection"):
         monkeypatch.setattr(f"eval.databases.{module}.LOCK_SECONDS", 0.2)
     with open_database(shop, isolation="none") as database, closing(sqlite3.connect(shop, timeout=0)) as writer:

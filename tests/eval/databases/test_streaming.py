@@ -130,9 +130,7 @@ def sqlite_with(tmp_path: Path) -> Iterator[Callable[[int, object], Database]]:
 
 
 @pytest.mark.parametrize("odd", ["zeroblob(300000)", "CAST(x'ff41' AS TEXT)"])
-def test_sqlite_begins_again_where_a_value_needs_it_and_gives_each_row_once(
-    sqlite_with: Callable[[int, object], Database], odd: str
-) -> None:
+def test_sqlite_begins_again_and_gives_each_row_once(sqlite_with: Callable[[int, object], Database], odd: str) -> None:
     database = sqlite_with(2500, odd)
     with database.stream(read(database, "SELECT n, value FROM t")) as stream:
         rows = [row for batch in stream for row in batch]

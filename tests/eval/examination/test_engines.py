@@ -64,18 +64,14 @@ def test_a_dimension_is_lower_for_the_worse_query(shop: Database, dimension: str
 
 
 @pytest.mark.parametrize(("sql", "scans"), rows("examination/full_scans_of_large_tables_are.jsonl"))
-def test_full_scans_of_large_tables_are_named_as_the_schema_names_them(
-    shop: Database, sql: str, scans: list[str]
-) -> None:
+def test_full_scans_are_named_as_the_schema_names_tables(shop: Database, sql: str, scans: list[str]) -> None:
     case = examine(Query("", sql), shop)
     assert case.ran
     assert [scan.table for scan in case.full_scans] == scans
     assert all(scan.rows >= 10_000 for scan in case.full_scans)
 
 
-def test_an_engine_is_asked_for_its_plan_only_where_a_table_is_large(
-    shop: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_is_asked_for_plans_of_large_tables_only(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     explained: list[str] = []
     monkeypatch.setattr(shop, "plan_lines", lambda statement: explained.append(statement.sql) or ())
     examine(Query(HOW_MANY, COUNT), shop)

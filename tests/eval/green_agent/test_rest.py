@@ -40,9 +40,7 @@ def artifact(evaluator: str, golds: dict[str, str]) -> dict[str, Any]:
         return assessed(evaluator, {"dead": dead, "idle": idle.url, "right": right.url}, scorer_preset="strict")
 
 
-def test_the_artifact_has_the_agreed_shape_and_the_names_of_its_kind(
-    artifact: dict[str, Any], golds: dict[str, str]
-) -> None:
+def test_the_artifact_has_the_agreed_shape_and_names(artifact: dict[str, Any], golds: dict[str, str]) -> None:
     inner = artifact["artifact"]
     assert artifact["status"] == "completed"
     assert inner == {name: value for name, value in artifact.items() if name not in ("status", "artifact")}

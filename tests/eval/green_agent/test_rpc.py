@@ -57,9 +57,7 @@ def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: 
     assert not event.task.artifacts
 
 
-async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(
-    evaluator: str, golds: dict[str, str]
-) -> None:
+async def test_who_sends_no_request_is_asked_for_one_and_assessed(evaluator: str, golds: dict[str, str]) -> None:
     def message(part: Any, **others: str) -> SendMessageRequest:
         return SendMessageRequest(message=Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part], **others))
 

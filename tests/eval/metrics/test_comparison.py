@@ -92,9 +92,7 @@ def test_agrees_with_counting_rows(pair: tuple[list[tuple[object, ...]], list[tu
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.floats(0.1, 1e6), st.integers(0, 3)), min_size=1, max_size=20), st.randoms())
-def test_noise_in_the_last_digits_and_shuffling_never_matter(
-    rows: list[tuple[float, int]], dice: random.Random
-) -> None:
+def test_noise_in_last_digits_and_shuffling_never_matter(rows: list[tuple[float, int]], dice: random.Random) -> None:
     noisy = [(x * (1 + dice.uniform(-1e-13, 1e-13)), n) for x, n in rows]
     dice.shuffle(noisy)
     assert same_result(rows, noisy, ordered=False)

@@ -30,9 +30,7 @@ RIGHT = [(name, question, sql) for name in NAMES for question, sql in QUESTIONS[
 
 @pytest.mark.parametrize(("name", "question", "sql"), RIGHT)
 @pytest.mark.parametrize("what", NEVER)
-def test_what_cannot_be_an_answer_never_passes(
-    name: str, question: str, sql: str, what: str, request: pytest.FixtureRequest
-) -> None:
+def test_no_non_answer_passes(name: str, question: str, sql: str, what: str, request: pytest.FixtureRequest) -> None:
     scored = score(examine(Query(question, NEVER[what].format(**NAMES[name])), request.getfixturevalue(name)))
     assert final_score(scored, 1.0) < THRESHOLD
 

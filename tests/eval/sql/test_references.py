@@ -26,9 +26,7 @@ def test_a_name_that_exists_is_no_phantom(dialect: Dialect, sql: str) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "sql", "kind", "name", "nearest"), UNKNOWN)
-def test_a_phantom_is_named_with_the_nearest_real_name(
-    dialect: Dialect, sql: str, kind: str, name: str, nearest: str | None
-) -> None:
+def test_a_phantom_and_the_nearest_name(dialect: Dialect, sql: str, kind: str, name: str, nearest: str | None) -> None:
     (phantom,) = resolve(parse(sql, dialect), Schema(dialect, TABLES)).phantoms
     assert (phantom.kind, phantom.name) == (kind, name)
     assert nearest is None or phantom.nearest[0] == nearest

@@ -54,9 +54,7 @@ def test_the_platform_names_the_folder(
     assert cache_folder.cache_folder() == Path(expected)
 
 
-def test_a_folder_that_cannot_be_written_is_replaced_with_a_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_is_replaced_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "a file, not a folder"
     blocked.write_text("")
     monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(tmp_path))

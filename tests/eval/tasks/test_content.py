@@ -41,9 +41,7 @@ def test_the_shipped_rows_are_the_generated_ones(demo: Demo) -> None:
 
 @pytest.mark.parametrize("demo", sampled(DEMOS, 2), ids=lambda demo: demo.id)
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql"])
-def test_an_engine_holds_them_with_their_comments(
-    demo: Demo, engine: Dialect, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_an_engine_holds_them(demo: Demo, engine: Dialect, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Loading the large one takes a server long."""
     url = url_on(engine, request, tmp_path)
     demo.build(url)

@@ -47,9 +47,7 @@ async def judged(firm: Path, data: Path, config: Settings, url: str, **options: 
     return await gate(data, lambda _: database, quick, data.parent / "gate", endpoint=url, **given)
 
 
-async def test_an_adapter_that_beats_the_base_is_used(
-    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_an_adapter_that_wins_is_used(firm: Path, data: Path, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = answering(lambda model, *_: model == "tuned")
 
     verdict = await judged(firm, data, config, endpoint.url)
@@ -66,9 +64,7 @@ async def test_an_adapter_that_beats_the_base_is_used(
     assert {r.body["model"] for r in endpoint.requests} == {"plain", "tuned"}
 
 
-async def test_the_same_questions_prove_less_with_each_further_adapter(
-    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_questions_prove_less_again(firm: Path, data: Path, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = answering(lambda model, *_: model == "tuned")
 
     first = await judged(firm, data, config, endpoint.url, examples=(0,))
@@ -117,9 +113,7 @@ def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None
     assert table(verdict).endswith("About 281 held-out questions prove a gain of 5 points; these are 30.")
 
 
-async def test_too_few_questions_are_not_asked(
-    firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_too_few_are_not_asked(firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer) -> None:
     few = write_lines(tmp_path / "few.jsonl", [q for q in verified() if q["id"].startswith("Ada")])
     data = await made(firm, tmp_path / "few", config, questions=read_questions(few, "db"))
 

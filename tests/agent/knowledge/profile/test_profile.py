@@ -155,9 +155,7 @@ SERVERS = ["postgres_url", "mysql_url", "duckdb_url"]
 
 
 @pytest.mark.parametrize("engine", SERVERS)
-def test_a_large_table_is_sampled_by_the_engines_own_means_and_comments_are_told(
-    engine: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_engines_own_sample_and_comments_are_told(engine: str, request: pytest.FixtureRequest) -> None:
     url, mysql = request.getfixturevalue(engine), engine == "mysql_url"
     script = [
         "CREATE TABLE digit (d INT)",
@@ -208,9 +206,7 @@ def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
         yield database
 
 
-def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
-    shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_profile_is_read_again(shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     files = list((tmp_path / "cache" / "profiles").iterdir())
     cache._memory.clear()  # as a new process would begin

@@ -49,18 +49,14 @@ def model() -> SemanticModel:
 
 
 @pytest.mark.parametrize(("kind", "question", "sql"), CASES)
-def test_a_metric_written_otherwise_is_a_contradiction(
-    kind: str, question: str, sql: str, shop: Database, model: SemanticModel
-) -> None:
+def test_another_metric_contradicts(kind: str, question: str, sql: str, shop: Database, model: SemanticModel) -> None:
     tree = parse(sql, "sqlite").tree
     assert tree is not None
     assert bool(departures(question, tree, model, shop.schema())) == (kind == "wrong")
 
 
 @pytest.mark.parametrize(("written", "expanded"), rows("semantics/expanded.jsonl"))
-def test_columns_of_the_model_are_expanded_on_the_tree(
-    written: str, expanded: str, shop: Database, model: SemanticModel
-) -> None:
+def test_columns_of_the_model_are_expanded(written: str, expanded: str, shop: Database, model: SemanticModel) -> None:
     tree = parse(written, "sqlite").tree
     assert tree is not None
     assert render(model_view_of(model, shop.schema()).expand(tree), "sqlite") == expanded
