@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import uuid
@@ -89,6 +90,13 @@ def recorded_dir(bench_dir: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no recorded answers at {folder}")
     return folder
+
+
+@pytest.fixture
+def silent_server() -> Iterator[int]:
+    """The port of a server for which the system accepts, and which never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ In: a browser page on the server of the state's kind, and what speaks for the mo
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Callable
@@ -21,50 +22,8 @@ from tests.e2e.servers import TOKEN, Kind
 from tests.openai_server import OpenAIServer
 from tests.pairs import FIXTURES
 
-PER_COUNTRY = Script(
-    sql=[
-        "SELECT land, COUNT(*) AS customers FROM customers GROUP BY land ORDER BY customers DESC, land",
-        "SELECT country, COUNT(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC, country",
-    ],
-    answer="Most customers live in the **United States**, 108 of them; **Germany** and the **United Kingdom** follow "
-    "with 78 each.",
-    tasks=[{"id": "task_1", "description": "Count the customers of each country", "depends_on": []}],
-)
-MONTHLY = Script(
-    sql=[
-        "SELECT strftime('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders "
-        "WHERE order_date >= '2024-01-01' GROUP BY month ORDER BY month"
-    ],
-    answer="Orders rise towards the end of each year: **169** in December 2024, **243** in December 2025.",
-)
-THREE_TASKS = Script(
-    sql=[
-        "SELECT c.name AS category, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
-        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
-        "GROUP BY c.name ORDER BY revenue DESC LIMIT 1",
-        "SELECT p.name AS product, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
-        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
-        "WHERE c.name = 'Coffee' GROUP BY p.name ORDER BY revenue DESC LIMIT 5",
-    ],
-    answer="",
-    tasks=[
-        {"id": "task_1", "description": "Find the category with the highest revenue", "depends_on": []},
-        {"id": "task_2", "description": "List its five products with the highest revenue", "depends_on": ["task_1"]},
-        {
-            "id": "task_3",
-            "description": "Name the customers who bought most of them",
-            "depends_on": ["task_1", "task_2"],
-        },
-    ],
-    slow_from=3,
-)
-STATUSES = Script(
-    sql=[
-        "SELECT c.country, o.status, COUNT(*) AS orders FROM orders AS o JOIN customers AS c "
-        "ON c.customer_id = o.customer_id GROUP BY c.country, o.status ORDER BY c.country, o.status"
-    ],
-    answer="In every country most orders have been delivered.",
-)
+SCRIPTS = json.loads((FIXTURES / "page/scripts.json").read_text(encoding="utf-8"))
+PER_COUNTRY, MONTHLY, THREE_TASKS, STATUSES = (Script(**fields) for fields in SCRIPTS.values())
 
 
 @dataclass(frozen=True)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from experiments.parser.evaluate import Outcome, fit, outcomes
+from tests.writing import sqlite_file
 
 
 def test_each_accepted_query_is_compared_by_its_own_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "databases").mkdir()
-    with closing(sqlite3.connect(tmp_path / "databases/firm.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.executemany("INSERT INTO people (name) VALUES (?)", [("Ada",), ("Bob",), ("Cid",)])
+    script = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people (name) VALUES "
+    sqlite_file(tmp_path / "databases/firm.sqlite", script + "('Ada'), ('Bob'), ('Cid')")
     question: dict[str, object] = {"id": "1", "db": "firm", "question": "What are the names of the people?"}
     refused, ordered = "DELETE FROM people", "SELECT name FROM people ORDER BY name DESC"
 
-    one, other = outcomes(
-        tmp_path,
-        [
-            {**question, "gold_sql": refused, "alt_gold_sql": [ordered]},
-            {**question, "gold_sql": refused, "alt_gold_sql": ["SELECT name FROM people"]},
-        ],
-    )
+    accepted = ([ordered], ["SELECT name FROM people"])
+    one, other = outcomes(tmp_path, [{**question, "gold_sql": refused, "alt_gold_sql": also} for also in accepted])
 
     assert (one.right, other.right) == (False, True)
 

@@ -135,21 +135,12 @@ async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "empty"),
-        (b"PK\x03\x04" + bytes(100), "ZIP"),
-        (b"\x1f\x8b" + bytes(100), "compressed"),
-        (b"%PDF-1.7 " + bytes(100), "a PDF"),
-        (b"<!DOCTYPE html><html><body>Log in</body></html>", "a web page"),
-        (b"\x89PNG\r\n" + bytes(100), "a picture"),
-        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV"),
-        (b"\x01\x02", "no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"),
-        (b"\x01\x02\n" * 20, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"),
-        (b"SQLite format 3\0" + b"x" * 50, "truncated"),
-        (b"SQLite format 3\0" + bytes(5000), "damaged|cannot|not a database"),
-        (b"12345678DUCK" + bytes(20_000), "cannot|damaged"),
-        (b"PAR1" + bytes(5000), "cannot be read|DuckDB"),
+        *(
+            (begins.encode("latin-1") + bytes(zeros), reason)
+            for begins, zeros, reason in rows("imports/no_databases.jsonl")
+        ),
+        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"),
         (b'a,b\n"' + b"x" * (1 << 20) + b"\n" * 10, "cannot be read as CSV"),
-        (b"\n\n\n", "no rows"),
     ],
 )
 async def test_what_is_no_database_is_refused(store: UploadStore, tmp_path: Path, data: bytes, reason: str) -> None:
