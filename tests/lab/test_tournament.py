@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import Settings
-from tests.lab.conftest import Tuned
+from tests.lab.conftest import Tuned, candidates, means
 from tests.lab.test_reflective import KIT, RULE, answering
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.samples import sampled
@@ -21,20 +21,6 @@ from text2sql_lab.evolvers.protocol import scores, yields
 from text2sql_lab.journal import BASE, Journal, State
 from text2sql_lab.run import contenders
 from text2sql_lab.session import status_of
-
-
-def candidates(folder: Path, kits: list[dict[str, str]]) -> tuple[str, ...]:
-    """The kits as folders, for the evolver that proposes what is there."""
-    for number, files in enumerate(kits):
-        place = folder / f"kit {number}"
-        place.mkdir()
-        for name, text in files.items():
-            (place / name).write_text(text)
-    return tuple(str(folder / f"kit {number}") for number in range(len(kits)))
-
-
-def means(term: str, column: str) -> dict[str, str]:
-    return {"glossary.yaml": f"terms:\n  - term: {term}\n    means: people.{column}\n"}
 
 
 async def test_a_tournament_of_ten_agents_that_is_killed_ends_the_same(session: Tuned, tmp_path: Path) -> None:

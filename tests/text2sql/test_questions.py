@@ -1,10 +1,11 @@
-"""`ask`, `run`, `Thread` and the views of an `Answer`, and the tool for LangChain, offline on the shop demo."""
+"""`ask`, `run`, `Thread` and the views of an `Answer`, the tool for LangChain and the example notebook, offline."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +138,23 @@ async def test_the_tool_awaits_and_a_failure_is_raised() -> None:
     assert json.loads(await tool.ainvoke({"question": "How many customers are there?"}))["rows"]
     with pytest.raises(QuestionFailed):
         await database_tool("missing.sqlite", model="offline").ainvoke({"question": "How many?"})
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+    nbformat = pytest.importorskip("nbformat", reason="needs nbformat")
+    for package in ("ipykernel", "pandas", "matplotlib"):
+        pytest.importorskip(package, reason=f"needs {package}")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parents[1]))
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
+
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+    shown = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    views = [data["text/html"] for data in shown if "text/html" in data]
+    assert any("<img" in view and "<table" in view and "SELECT" in view for view in views)
+    assert any("image/png" in data for data in shown)

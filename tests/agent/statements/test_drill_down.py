@@ -14,7 +14,7 @@ from agent.statements.drill_down import Drill, NotDrillable, drills
 from agent.statements.ties import MOST, ties
 from eval.databases.base import Database
 from eval.sql import parse
-from tests.agent.statements.stall import query, run
+from tests.agent.statements.conftest import query, run
 from tests.pairs import sections
 
 NUMBER = {

@@ -13,7 +13,7 @@ from agent.statements.filtering import BadFilter, Filter, FilterKind, filterable
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.sql import parse
-from tests.agent.statements.stall import query, run, stall, statements
+from tests.agent.statements.conftest import query, run, stall, statements
 from tests.pairs import rows
 from tests.writing import write
 

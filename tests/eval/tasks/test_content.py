@@ -1,4 +1,5 @@
-"""The same content on every engine and machine, pinned by a checksum; keys are inferred where an engine keeps none."""
+"""The same content on every engine and machine, pinned by a checksum; keys are inferred where an engine keeps none.
+What holds in the demos: rules without violations, planted features, and golds with sensible answers."""
 
 from __future__ import annotations
 
@@ -12,12 +13,14 @@ from sqlglot import exp
 
 from eval.databases import open_database
 from eval.schema import Dialect
-from eval.tasks import DEMOS, Demo, demo_named
+from eval.tasks import DEMOS, Demo, demo_ids, demo_named
 from eval.tasks.archive import TableDef, table_definitions, table_rows
 from eval.tasks.load import LoadError, Progress, load
 from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
+from tests.jsonl import read_lines
 from tests.optional import needs_chdb, needs_sail
+from tests.pairs import FIXTURES, rows, sections
 from tests.samples import sampled
 from tests.writing import connected, rows_of, sqlite_file, url_on, write
 
@@ -119,3 +122,53 @@ def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
         assert unshipped > 0
     with pytest.raises(LoadError, match="exists already"):
         load(table_rows("shop"), tables, url)
+
+
+WRITTEN = {demo: sections(f"demo_rules_{demo}.txt") for demo in demo_ids()}
+
+
+def each(section: str) -> pytest.MarkDecorator:
+    """Demo, name and statement of each block of a section."""
+    blocks = [(demo, name, "\n".join(sql)) for demo, found in WRITTEN.items() for name, *sql in found[section]]
+    return pytest.mark.parametrize(("demo", "name", "sql"), blocks, ids=[f"{demo}: {name}" for demo, name, _ in blocks])
+
+
+@pytest.fixture
+def connection(demo: str, request: pytest.FixtureRequest) -> sqlite3.Connection:
+    made: sqlite3.Connection = request.getfixturevalue(demo)
+    return made
+
+
+@each("rules")
+def test_a_rule_holds(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchmany(5) == []
+
+
+@each("planted")
+def test_a_planted_feature_is_there(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchone() is not None
+
+
+def _questions(demo_id: str) -> list[dict[str, str]]:
+    return read_lines(FIXTURES / f"demo_questions_{demo_id}.jsonl")
+
+
+_ALL = [(demo.id, question) for demo in DEMOS for question in _questions(demo.id)]
+
+
+@pytest.mark.parametrize(("demo_id", "question"), _ALL, ids=[question["id"] for _, question in _ALL])
+def test_gold_answers(demo_id: str, question: dict[str, str], request: pytest.FixtureRequest) -> None:
+    connection: sqlite3.Connection = request.getfixturevalue(demo_id)
+    rows = connection.execute(question["gold_sql"]).fetchall()
+    assert rows
+    assert any(cell is not None for row in rows for cell in row)
+    if question["question"].startswith("How many") and "GROUP BY" not in question["gold_sql"]:
+        assert len(rows) == 1
+        assert len(rows[0]) == 1
+        assert rows[0][0] > 0
+
+
+@pytest.mark.parametrize(("demo_id", "question", "answer"), rows("tasks/known_answers.jsonl"))
+def test_known_answers(demo_id: str, question: str, answer: list[list[object]], request: pytest.FixtureRequest) -> None:
+    gold = next(q["gold_sql"] for q in _questions(demo_id) if q["question"] == question)
+    assert request.getfixturevalue(demo_id).execute(gold).fetchall() == [tuple(row) for row in answer]

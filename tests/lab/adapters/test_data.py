@@ -47,13 +47,9 @@ async def test_a_row_is_what_the_agent_sends(
     endpoint.otherwise = completion({"reasoning": "", "sql": question["gold_sql"]})
     form_of_it = question["gold_sql"].split("'")[0]
     others = [e for e in read_lines(data / "examples.jsonl") if not e["sql"].startswith(form_of_it)]
-    sent = config.changed(
-        model={"base_url": endpoint.url},
-        judging={
-            "strategy": f"{how}/no-summary/examples={k}",
-            "examples": str(write_lines(tmp_path / "e.jsonl", others)),
-        },
-    )
+    examples = str(write_lines(tmp_path / "e.jsonl", others))
+    judging = {"strategy": f"{how}/no-summary/examples={k}", "examples": examples}
+    sent = config.changed(model={"base_url": endpoint.url}, judging=judging)
 
     model = shared_model(sent.model, "any")
     await run(question["question"], database=open_database(firm / "firm.sqlite"), model=model, settings=sent)

@@ -92,14 +92,9 @@ async def test_the_schema_is_as_short_as_what_was_learned(
 
 
 def test_beating_the_base_at_one_number_of_examples_is_not_enough() -> None:
-    right = {
-        ("base", 0): [False] * 40,
-        ("base", 3): [True] * 40,
-        ("adapter", 0): [True] * 30 + [False] * 10,
-        ("adapter", 3): [True] * 38 + [False] * 2,
-    }
+    counts = {("base", 0): 0, ("base", 3): 40, ("adapter", 0): 30, ("adapter", 3): 38}
 
-    verdict = decided(right)
+    verdict = decided({place: [True] * right + [False] * (40 - right) for place, right in counts.items()})
 
     assert (verdict.use, verdict.verdict) == (False, "don't use it")
     assert verdict.why == "It beats the base with as many examples, but not the base at its best."
