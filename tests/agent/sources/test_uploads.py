@@ -243,9 +243,6 @@ async def test_no_process_or_room_is_said(store: UploadStore, tmp_path: Path, mo
     assert left_behind(tmp_path / "sources") == []
 
 
-# Hostile SQLite files
-
-
 async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     data = made(

@@ -22,8 +22,6 @@ from tests.waiting import becomes
 
 pymysql = pytest.importorskip("pymysql")
 
-SETUP = (FIXTURES / "databases/setup_mysql.sql").read_text(encoding="utf-8")
-
 
 class Outside:
     """A plain connection beside the one under test."""
@@ -50,7 +48,7 @@ class Outside:
 @pytest.fixture(scope="module")
 def outside(mysql_url: str) -> Iterator[Outside]:
     plain = Outside(mysql_url)
-    for statement in SETUP.split(";"):
+    for statement in (FIXTURES / "databases/setup_mysql.sql").read_text(encoding="utf-8").split(";"):
         if statement.strip():
             plain(statement)
     plain("INSERT INTO many " + " UNION ALL ".join(f"SELECT {n}" for n in range(2000)))

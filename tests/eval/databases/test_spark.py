@@ -159,9 +159,6 @@ def test_a_missing_database_is_named_and_none_is_made(url: str) -> None:
         open_database(missing, connect_seconds=30)
 
 
-# Without a server
-
-
 @pytest.fixture
 def driver() -> None:
     pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'askwell[spark]'")

@@ -209,14 +209,8 @@ def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str) -> Non
         assert database.execute(read(both)).rows == (("7", "a-b"),)
 
 
-# --- comments beside tables and columns ---
-
-
-ORDERS = (FIXTURES / "databases/comments.sql").read_text(encoding="utf-8").rstrip()
-
-
 def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
-    table, columns = ddl_comments(ORDERS)
+    table, columns = ddl_comments((FIXTURES / "databases/comments.sql").read_text(encoding="utf-8").rstrip())
 
     assert table == "what customers bought"
     assert columns == {

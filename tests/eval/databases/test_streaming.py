@@ -149,9 +149,6 @@ def test_sqlite_says_so_when_the_rows_are_not_the_same_again(sqlite_with: Callab
     assert len(database.execute(read(database, "SELECT random(), value FROM t")).rows) == 3000
 
 
-# --- an interrupt never reaches the next statement of a pooled connection ---
-
-
 class _SlowRun(StatementRun):
     """Between deciding to interrupt and doing it, the thread gets no processor for half a second."""
 

@@ -26,12 +26,12 @@ def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResul
 
 PAIRS = sections("metrics/comparison.txt")
 """What differs, and the rows of two results as Python writes them."""
-_NAMES = {"Decimal": Decimal, "datetime": datetime, "date": date, "UTC": UTC, "math": math}
 
 
 @pytest.mark.parametrize(("same", "gold", "other"), [(k == "same", *p[1:]) for k in PAIRS for p in PAIRS[k]])
 def test_which_rows_are_equal(same: bool, gold: str, other: str) -> None:
-    one, two = (eval(rows, dict(_NAMES)) for rows in (gold, other))
+    names = {"Decimal": Decimal, "datetime": datetime, "date": date, "UTC": UTC, "math": math}
+    one, two = (eval(rows, dict(names)) for rows in (gold, other))
     assert same_result(one, two, ordered=False) is same
     assert same_result(two, one, ordered=False) is same
 
@@ -133,7 +133,5 @@ def test_an_output_name_may_stand_for_its_expression_in_order_by() -> None:
 
 def test_two_uses_of_one_table_stay_apart() -> None:
     pairs = "SELECT a.name FROM person a JOIN person b ON a.boss = b.id"
-    assert exact_match(
-        pairs, pairs.replace("a.", "x.").replace(" a ", " x ").replace("b", "y").replace("yoss", "boss"), "duckdb"
-    )
+    assert exact_match(pairs, "SELECT x.name FROM person x JOIN person y ON x.boss = y.id", "duckdb")
     assert not exact_match(pairs, pairs.replace("SELECT a.name", "SELECT b.name"), "duckdb")

@@ -18,8 +18,6 @@ from tests.optional import needs_sail, needs_spark
 from tests.pairs import FIXTURES, cases
 from tests.writing import connected
 
-SETUP = FIXTURES / "guard" / "setup_common.sql"
-
 
 @dataclass(frozen=True)
 class Engine:
@@ -52,7 +50,7 @@ def engine(dialect: Dialect, url: str | None = None) -> Iterator[Engine]:
     with contextlib.closing(opened.connection):
         for table in ("customers", "orders", "secrets"):
             _run(opened, f"DROP TABLE IF EXISTS {table}")
-        for statement in SETUP.read_text(encoding="utf-8").split(";\n"):
+        for statement in (FIXTURES / "guard" / "setup_common.sql").read_text(encoding="utf-8").split(";\n"):
             if statement.strip():
                 _run(opened, statement)
         yield opened

@@ -48,9 +48,6 @@ def test_what_is_sent_to_spark_is_what_it_takes(written: str, sent: str) -> None
     assert again.sql == statement.sql
 
 
-# --- what is sent to ClickHouse: grouped strictly, spelled as declared, texts compared with texts ---
-
-
 SHOP = Schema(
     "clickhouse",
     (

@@ -97,9 +97,6 @@ def test_a_tree_built_by_code_passes_the_same_guard() -> None:
     assert not check(parsed_from_tree(exp.delete("orders"), "sqlite")).allowed
 
 
-# --- values that a statement builds step by step, and what Spark's driver makes before it reads a row ---
-
-
 def each(kind: str) -> list[tuple[str, str]]:
     """Dialect and statement of the fixture's sections of that kind."""
     found = sections("guard/built_values.txt")

@@ -15,24 +15,17 @@ def _table(name: str, *columns: str) -> Table:
 
 TABLES = (_table("customers", "id", "name", "email", "city"), _table("orders", "id", "customer_id", "total", "status"))
 
-KNOWN = sections("guard/references.txt")["known names"]
 
-UNKNOWN = rows("guard/references_unknown_names.jsonl")
-
-
-@pytest.mark.parametrize(("dialect", "sql"), KNOWN)
+@pytest.mark.parametrize(("dialect", "sql"), sections("guard/references.txt")["known names"])
 def test_a_name_that_exists_is_no_phantom(dialect: Dialect, sql: str) -> None:
     assert resolve(parse(sql, dialect), Schema(dialect, TABLES)).phantoms == ()
 
 
-@pytest.mark.parametrize(("dialect", "sql", "kind", "name", "nearest"), UNKNOWN)
+@pytest.mark.parametrize(("dialect", "sql", "kind", "name", "nearest"), rows("guard/references_unknown_names.jsonl"))
 def test_a_phantom_and_the_nearest_name(dialect: Dialect, sql: str, kind: str, name: str, nearest: str | None) -> None:
     (phantom,) = resolve(parse(sql, dialect), Schema(dialect, TABLES)).phantoms
     assert (phantom.kind, phantom.name) == (kind, name)
     assert nearest is None or phantom.nearest[0] == nearest
-
-
-# --- the form of a query: what is grouped, limited, negated, and what no condition links ---
 
 
 SCHEMA = Schema(

@@ -24,10 +24,8 @@ from tests.pairs import FIXTURES, rows, sections
 from tests.samples import sampled
 from tests.writing import connected, rows_of, sqlite_file, url_on, write
 
-Fetch = Callable[[str], Iterable[Sequence[object]]]
 
-
-def _read(demo: Demo, fetch: Fetch, dialect: str) -> str:
+def _read(demo: Demo, fetch: Callable[[str], Iterable[Sequence[object]]], dialect: str) -> str:
     def tables() -> Iterable[tuple[TableDef, Iterable[Sequence[object]]]]:
         for table in demo.tables:
             columns = [exp.column(column.name, quoted=True) for column in table.table.columns]

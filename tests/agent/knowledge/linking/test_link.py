@@ -98,9 +98,6 @@ def test_a_name_cannot_begin_a_line_of_its_own() -> None:
     assert len(text.splitlines()) == 1
 
 
-# --- on benchmark data ---
-
-
 def linked(folder: Path, lines: list[str], *options: str) -> list[dict[str, Any]]:
     words = ("-m", "agent.batch", "link", "--databases", folder, "--quiet", *options)
     done = commands.run(*words, input="\n".join(lines) + "\n", check=True)

@@ -176,9 +176,6 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
     assert told == dict.fromkeys(("Budget", "Budget_2"), "several columns are headed 'Budget'")
 
 
-# --- encodings that the words of a text speak for ---
-
-
 @pytest.mark.parametrize(("text", "encoding"), rows("imports/encodings.jsonl"))
 def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
     found = likely_encoding(text.encode(encoding))
@@ -189,9 +186,6 @@ def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
 def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
     found = likely_encoding(text.encode(encoding))
     assert found.other == other
-
-
-# --- parts of one table ---
 
 
 MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
@@ -266,9 +260,6 @@ def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) 
     assert written[-1] == ("York", 6, "14")
 
 
-# --- JSON whose rows are no list of objects ---
-
-
 @pytest.mark.parametrize(("held", "rows"), rows("imports/json_records.jsonl"))
 def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
     (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
@@ -280,9 +271,6 @@ def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -
 def test_what_needs_no_rewriting_stays(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     assert as_records(tmp_path / "a.json", tmp_path) is None
-
-
-# --- workbooks ---
 
 
 def written(tmp_path: Path, lines: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
