@@ -48,6 +48,12 @@ def answered(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def get_answer(page: Page, question: str) -> None:
+    """Ask, and wait for the end of the run."""
+    ask(page, question)
+    answered(page)
+
+
 def _home(page: Page, _: OpenAIServer) -> None:
     page.get_by_role("heading", name="For example").wait_for()
     page.get_by_text("7,842").wait_for()
@@ -68,8 +74,7 @@ def _connect(page: Page, endpoint: OpenAIServer) -> None:
 
 
 def _answer(page: Page, _: OpenAIServer) -> None:
-    ask(page, "How many products does each category have?")
-    answered(page)
+    get_answer(page, "How many products does each category have?")
 
 
 def _evidence(page: Page, endpoint: OpenAIServer) -> None:
@@ -127,8 +132,7 @@ def _empty(page: Page, endpoint: OpenAIServer) -> None:
 
 def _retried(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(PER_COUNTRY)
-    ask(page, "How many customers live in each country?")
-    answered(page)
+    get_answer(page, "How many customers live in each country?")
 
 
 def _compared(page: Page, endpoint: OpenAIServer) -> None:
@@ -140,15 +144,13 @@ def _compared(page: Page, endpoint: OpenAIServer) -> None:
 
 def _chart(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(MONTHLY)
-    ask(page, "Show the number of orders per month since 2024.")
-    answered(page)
+    get_answer(page, "Show the number of orders per month since 2024.")
     page.locator("figure svg[aria-label]").wait_for()
 
 
 def _map(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(STATUSES)
-    ask(page, "How many orders of each status are there per country?")
-    answered(page)
+    get_answer(page, "How many orders of each status are there per country?")
     page.locator("figure svg[aria-label]").wait_for()
 
 
@@ -245,8 +247,7 @@ def teach(page: Page, form: str, term: str, means: str) -> None:
 def _meaning(page: Page, _: OpenAIServer) -> None:
     """Words that were not understood: the first was taught, the second is asked for."""
     auctioned(page)
-    ask(page, "show glorb lots by zorg")
-    answered(page)
+    get_answer(page, "show glorb lots by zorg")
     page.get_by_role("group", name="What “glorb” means").get_by_label("means this").fill("lots.estimate < 110")
     page.keyboard.press("Enter")
     page.get_by_role("group", name="What “zorg” means").wait_for()
@@ -256,8 +257,7 @@ def _meaning(page: Page, _: OpenAIServer) -> None:
 def _wrong(page: Page, _: OpenAIServer) -> None:
     """What was meant instead, with a rule that was just made and a word that is asked for."""
     auctioned(page)
-    ask(page, "how many lots in May 2024")
-    answered(page)
+    get_answer(page, "how many lots in May 2024")
     page.get_by_role("button", name="another date").click()
     page.get_by_role("button", name="Always use sold_on for lots").click()
     page.get_by_role("button", name="Undo").wait_for()

@@ -7,20 +7,17 @@ import re
 import threading
 import uuid
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.agent.server.running import Running, wait_until
 from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.scripted import Script
-from tests.e2e.states import PER_COUNTRY, answered, ask
+from tests.e2e.states import PER_COUNTRY, answered, ask, get_answer
 from tests.e2e.test_accessibility import broken_rules
 from tests.openai_server import OpenAIServer, error
 
 
-def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
-    offline: Running, open_page: OpenPage
-) -> None:
-    page = open_page(offline)
+def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(page: Page) -> None:
     page.get_by_role("button", name="How many customers are there?", exact=True).click()  # an example
     expect(page.get_by_label("Result")).to_contain_text("480")
     page.get_by_role("button", name="Copy link").click()
@@ -41,8 +38,7 @@ def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
     expect(page).to_have_url(re.compile(r"/t/[\w-]+$"))
 
 
-def test_an_early_question_goes_to_the_database_that_was_chosen(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_an_early_question_goes_to_the_database_that_was_chosen(page: Page) -> None:
     page.get_by_role("button", name="Database: Small shop").click()
     page.get_by_role("button", name="Enterprise warehouse").click()
     expect(page.get_by_role("heading", name="Enterprise warehouse")).to_be_visible()
@@ -61,8 +57,7 @@ def test_a_follow_up_stays_in_the_thread(with_model: Running, endpoint: OpenAISe
         sql=["SELECT COUNT(*) AS customers FROM customers"], answer="There are **480** customers."
     )
     page = open_page(with_model)
-    ask(page, "How many customers are there?")
-    answered(page)
+    get_answer(page, "How many customers are there?")
     second = Script(
         sql=["SELECT COUNT(*) AS customers FROM customers WHERE city = 'Berlin'"],
         answer="**17** of them live in Berlin.",
@@ -107,8 +102,7 @@ def test_a_question_back_is_answered_by_click(with_model: Running, endpoint: Ope
     expect(page.get_by_role("button", name="Most orders")).to_be_disabled()
 
 
-def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_what_cannot_be_answered_offers_what_can(page: Page) -> None:
     ask(page, "What is the meaning of life?")
     expect(page.get_by_text("I could not tell what to show")).to_be_visible()
     page.get_by_role("button", name="Write the SQL yourself").click()
@@ -125,12 +119,10 @@ def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: Op
     expect(page.get_by_label("SQL editor").last.get_by_label("Result")).to_be_visible()
 
 
-def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, page: Page) -> None:
     for question in ("How many categories are there?", "How many reviews are there?", "How many orders are there?"):
         offline.ask(question)
-    ask(page, "How many suppliers are there?")
-    answered(page)
+    get_answer(page, "How many suppliers are there?")
     page.get_by_role("button", name="Copy answer").click()
     expect(page.get_by_text("Answer copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").startswith("There are 12 suppliers")
@@ -162,8 +154,7 @@ def test_an_unknown_address_is_a_page_and_a_menu_is_never_cut_off(offline: Runni
     page = open_page(offline, "/no/such/place", viewport=PHONE)
     expect(page.get_by_role("heading", name="There is nothing at this address.")).to_be_visible()
     page.get_by_role("link", name="Ask a question").click()
-    ask(page, "How many products does each category have?")
-    answered(page)
+    get_answer(page, "How many products does each category have?")
     page.get_by_role("button", name="Save", exact=True).scroll_into_view_if_needed()
     for top in (False, True):  # the button at the lower and at the upper edge
         page.get_by_role("button", name="Save", exact=True).evaluate("(b, top) => b.scrollIntoView(top)", top)
@@ -173,10 +164,8 @@ def test_an_unknown_address_is_a_page_and_a_menu_is_never_cut_off(offline: Runni
         page.keyboard.press("Escape")
 
 
-def test_the_reading_is_shown_and_another_date_is_one_click_away(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "total amount of orders in 2024")
-    answered(page)
+def test_the_reading_is_shown_and_another_date_is_one_click_away(page: Page) -> None:
+    get_answer(page, "total amount of orders in 2024")
     reading = page.get_by_role("group", name="How this was read")
     expect(reading).to_contain_text("the sum of total_amount")
     expect(reading).to_contain_text("order_date is from")
@@ -191,8 +180,7 @@ def test_the_reading_is_shown_and_another_date_is_one_click_away(offline: Runnin
 
 def test_rows_that_are_left_out_can_be_taken_in(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline, viewport=PHONE)
-    ask(page, "how many customers were born before 1980")
-    answered(page)
+    get_answer(page, "how many customers were born before 1980")
     reading = page.get_by_role("group", name="How this was read")
     expect(reading).to_contain_text("69 rows without birth_date are not included")
     reading.get_by_role("button", name="Include them").press("Enter")
@@ -207,8 +195,7 @@ def test_a_retry_is_seen_with_its_reason_and_the_attempts_compared(
 ) -> None:
     endpoint.otherwise = Script(sql=PER_COUNTRY.sql, answer=PER_COUNTRY.answer)
     page = open_page(with_model)
-    ask(page, "How many customers live in each country?")
-    answered(page)
+    get_answer(page, "How many customers live in each country?")
     steps = page.get_by_label("Steps", exact=True)
     expect(steps).to_contain_text("A name does not exist, so it was tried again")
     expect(steps).to_contain_text("Wrote SQL attempt 2")

@@ -11,16 +11,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import add_filter, answered, ask, board_of, keep
+from tests.e2e.states import add_filter, board_of, get_answer, keep
 from tests.e2e.test_accessibility import broken_rules
 
 CUSTOMERS = "SELECT COUNT(*) FROM customers"
 
 
-def test_an_answer_is_kept_with_its_chart_and_run_anew_with_other_values(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many products does each category have?")
-    answered(page)
+def test_an_answer_is_kept_with_its_chart_and_run_anew_with_other_values(offline: Running, page: Page) -> None:
+    get_answer(page, "How many products does each category have?")
     page.get_by_role("button", name="Chart", exact=True).click()
     page.get_by_label("Sorted").select_option("largest first")
     keep(page, "Products", board="Monday")
@@ -182,10 +180,8 @@ def test_tiles_are_dragged_sized_and_written_between(offline: Running, open_page
     page.wait_for_function("document.fullscreenElement !== null")
 
 
-def test_from_a_figure_to_its_rows_by_the_keyboard_and_back(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many customers are there per country?")
-    answered(page)
+def test_from_a_figure_to_its_rows_by_the_keyboard_and_back(page: Page) -> None:
+    get_answer(page, "How many customers are there per country?")
     first = page.get_by_role("gridcell").first
     first.focus()
     page.keyboard.press("ArrowDown")
@@ -212,10 +208,8 @@ def test_from_a_figure_to_its_rows_by_the_keyboard_and_back(offline: Running, op
     expect(dialog).to_have_count(0)
 
 
-def test_a_conversation_becomes_a_board_and_its_answers_open(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many orders are there per status?")
-    answered(page)
+def test_a_conversation_becomes_a_board_and_its_answers_open(page: Page) -> None:
+    get_answer(page, "How many orders are there per status?")
     page.get_by_role("button", name="Make a board").click()
     page.wait_for_url("**/b/*")  # its question has the same heading
     expect(titles(page)).to_have_text(["How many orders are there per status?"])

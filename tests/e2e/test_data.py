@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask
+from tests.e2e.states import answered, get_answer
 from tests.e2e.test_accessibility import broken_rules
 
 
@@ -105,8 +105,7 @@ def test_no_data_and_an_unknown_address_are_told(offline: Running, open_page: Op
 def test_a_verified_question_is_asked_again_changed_and_taken_back(offline: Running, open_page: OpenPage) -> None:
     # a question that no other state of this server verifies
     page, question = open_page(offline), "How many products does each supplier have?"
-    ask(page, question)
-    answered(page)
+    get_answer(page, question)
     page.get_by_role("button", name="Right", exact=True).click()
     page.get_by_text("Saved as verified.").wait_for()
     page.goto(f"{offline.url}/data/shop")

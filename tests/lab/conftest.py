@@ -89,6 +89,16 @@ def there(endpoint: OpenAIServer, config: Settings) -> Settings:
 
 
 @pytest.fixture
+def reflective(session: Tuned, there: Settings, few: str) -> Tuned:
+    """A session in which a model writes the kits."""
+
+    def opened(out: str = "out", **options: Any) -> Session:
+        return session(out, **{"settings": there, "model": "", "questions": few, "evolver": "reflective", **options})
+
+    return opened
+
+
+@pytest.fixture
 def few(tmp_path: Path, firm: Path) -> str:
     """Questions of one form only, so that few calls tell the kits apart."""
     lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if '"What is' in line]

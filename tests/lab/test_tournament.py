@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Settings
 from tests.lab.conftest import Tuned, candidates, means
 from tests.lab.test_reflective import KIT, RULE, answering
 from tests.openai_server import OpenAIServer, Reply, Request, completion
@@ -87,12 +86,11 @@ def writing(prompts: list[str]) -> Callable[[Request], Reply]:
 
 
 async def test_the_approach_whose_kits_win_is_chosen_more_often(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    reflective: Tuned, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
     prompts: list[str] = []
     endpoint.otherwise = writing(prompts)
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 11, "deep_focus": 0}
-    await session(approaches=("refine", "error-focused"), **options).finish()
+    await reflective(rounds=11, deep_focus=0, approaches=("refine", "error-focused")).finish()
 
     by = [event["by"] for event in Journal(tmp_path / "out/journal.jsonl").state.proposed["random"]]
     assert len(prompts) == 22
@@ -102,12 +100,11 @@ async def test_the_approach_whose_kits_win_is_chosen_more_often(
 
 @pytest.mark.parametrize("k", sampled([1, 0, 3], 3))
 async def test_a_new_kit_answers_the_last_k_rounds_before_it_competes(
-    k: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    k: int, reflective: Tuned, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
     prompts: list[str] = []
     endpoint.otherwise = writing(prompts)
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 4}
-    await session(approaches=("error-focused",), deep_focus=k, **options).finish()
+    await reflective(rounds=4, approaches=("error-focused",), deep_focus=k).finish()
 
     refined = [prompt for prompt in prompts if "Your last kit:" in prompt]
     # Before the first round there is one set of questions, and later the rounds that were played.
