@@ -20,6 +20,7 @@ from eval.databases import DatabaseError, DatabaseNotFound
 from eval.jsonl import LineError
 from tests import commands
 from tests.jsonl import as_lines, read_lines, write_lines
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,16 +53,8 @@ def _lines(text: str, *arguments: str | Path) -> list[dict[str, Any]]:
 
 
 def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -> None:
-    records = [
-        {"id": "a", "db": "shop", "sql": "SELECT totl FROM orders -- note"},
-        {"id": 2, "db": "shop", "sql": "DROP TABLE orders"},
-        {"id": None, "db": "farm", "sql": "SELECT o.id FROM order o"},
-        {"id": 4, "db": "farm", "sql": "SELECT name FROM sqlite_master"},
-        {"id": 5, "db": "farm", "sql": "SELECT id FROM other.orders"},
-    ]
-    first, second, third, fourth, fifth = _lines(
-        as_lines(records), "check", "--dialect", "sqlite", "--databases", databases, "-q"
-    )
+    words = ("check", "--dialect", "sqlite", "--databases", databases, "-q")
+    first, second, third, fourth, fifth = _lines((FIXTURES / "batch/checked.jsonl").read_text(), *words)
     assert first["id"] == "a"
     assert first["sql"] == "SELECT totl FROM orders"
     assert first["phantoms"]["columns"] == [{"name": "totl", "nearest": ["total"]}]
@@ -75,13 +68,7 @@ def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -
 
 
 def test_run_returns_rows_in_order_and_refuses_what_writes(databases: Path) -> None:
-    records = [
-        {"id": 1, "db": "shop", "sql": "SELECT id, total FROM orders ORDER BY id"},
-        {"id": 2, "db": "shop", "sql": "DELETE FROM orders"},
-        {"id": 3, "db": "farm", "sql": "SELECT nothing FROM orders"},
-        {"id": 4, "db": "shop", "sql": "SELECT COUNT(*) AS n FROM orders"},
-    ]
-    first, second, third, fourth = _lines(as_lines(records), "run", "--databases", databases)
+    first, second, third, fourth = _lines((FIXTURES / "batch/run.jsonl").read_text(), "run", "--databases", databases)
     assert first["rows"] == [[1, 0.0], [2, 1.5], [3, 3.0]]
     assert first["columns"] == ["id", "total"]
     assert (second["status"], second["rows"]) == ("refused", [])

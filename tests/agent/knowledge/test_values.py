@@ -64,19 +64,7 @@ def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.
         assert value_index(database, database.schema(), cache_dir=tmp_path).find("alpha")
 
 
-CARS = ValueIndex(
-    [
-        ("car", "Name", ["ford torino", "ford galaxie 500", "Ford", "chevrolet impala", "old ford"]),
-        ("car", "Origin", ["USA", "Japan", "Europe"]),
-        ("player", "nameLast", ["Kershaw", "Ford", "Young"]),
-        ("player", "throws", ["R", "L"]),
-        ("player", "grade", ["R", "L", "F", "M"]),
-        ("player", "gender", ["F", "M"]),
-        ("visit", "weather", ["rain", "sun", "fog", "Cloudy"]),
-        ("visit", "day", ["Sat", "Sun", "Mon"]),
-        ("visit", "town", ["Miami, FL", "Austin, TX"]),
-    ]
-)
+CARS = ValueIndex(rows("values/cars.jsonl"))
 
 
 def test_values_are_counted_by_a_word_of_theirs() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.values import json_rows
 from eval.sql import check, parse
+from tests.pairs import rows
 from tests.writing import url_on, write
 
 
@@ -62,30 +63,25 @@ def stall(seed: int = 7) -> dict[str, Rows]:
     def some(values: Iterable[Any]) -> Any:
         return draw.choice([*values, None])
 
-    return {
+    made: dict[str, Rows] = {
         "regions": [(i, title) for i, title in enumerate(("North", "South", "O'Hara"), 1)],
         "shops": [
             (i, some([1, 2, 3]), draw.choice(["Rome", "Bern", "Oslo"]), some(["small", "big"])) for i in range(1, 9)
         ],
         "goods": [(i, f"thing {i % 5}", some(["food", "toy"])) for i in range(1, 8)],
-        "sales": [
-            (
-                i,
-                some(range(1, 9)),
-                draw.randint(1, 7),
-                some([f"2024-{month:02}-{draw.randint(1, 28):02}" for month in range(1, 7)]),
-                some(range(1, 60)),
-                draw.randint(0, 1),
-                some(["open", "paid"]),
-            )
-            for i in range(1, 161)
-        ],
+        "sales": [],
     }
+    for i in range(1, 161):
+        shop, goods = some(range(1, 9)), draw.randint(1, 7)
+        day = some([f"2024-{month:02}-{draw.randint(1, 28):02}" for month in range(1, 7)])
+        amount, returned, status = some(range(1, 60)), draw.randint(0, 1), some(["open", "paid"])
+        made["sales"].append((i, shop, goods, day, amount, returned, status))
+    return made
 
 
-def statements(rows: dict[str, Rows]) -> list[str]:
+def statements(held: dict[str, Rows]) -> list[str]:
     made = [f"CREATE TABLE {name} ({columns})" for name, columns in TABLES.items()]
-    for name, lines in rows.items():
+    for name, lines in held.items():
         values = ", ".join("(" + ", ".join(_written(cell) for cell in line) + ")" for line in lines)
         made += [f"INSERT INTO {name} VALUES {values}"] if lines else []
     return made
@@ -96,20 +92,7 @@ def _written(cell: Any) -> str:
     return "NULL" if cell is None else str(cell) if isinstance(cell, int) else f"'{text}'"
 
 
-GROUPS: Sequence[tuple[str, str, str]] = (
-    # what is shown, FROM, GROUP BY
-    ("s.status", "sales s", "s.status"),
-    ("town", "sales s JOIN shops h ON s.shop_id = h.id", "town"),
-    ("h.town, s.status", "sales s JOIN shops h ON s.shop_id = h.id", "1, 2"),
-    ("g.title", "sales s JOIN goods g ON s.goods_id = g.id", "g.id, g.title"),  # the key is not shown
-    (
-        "r.title AS region",
-        "regions r LEFT JOIN shops h ON h.region_id = r.id LEFT JOIN sales s ON s.shop_id = h.id",
-        "r.title",
-    ),
-    ("s.sold_on", "sales s", "s.sold_on"),
-    ("", "sales s", ""),
-)
+GROUPS = rows("statements/groups.jsonl")
 FIGURES = (
     "COUNT(*)", "COUNT(s.amount)", "COUNT(DISTINCT s.status)", "SUM(s.amount)", "AVG(s.amount)", "MAX(s.amount)",
     "MIN(s.amount)", "SUM(CASE WHEN s.status = 'paid' THEN 1 ELSE 0 END)", "COUNT(CASE WHEN s.amount > 20 THEN 1 END)",

@@ -12,22 +12,15 @@ from agent.statements.spelling import as_stored, in_any_case, without_escapes
 from eval.databases import Database, open_database
 from eval.schema import Column, Dialect, Schema, Table
 from tests.agent.access.company import build
-from tests.pairs import rows
+from tests.pairs import rows, sections
 
-MADE = [
-    "CREATE TABLE clients (client_id INTEGER PRIMARY KEY, full_name TEXT, town TEXT, born DATE)",
-    "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES clients(client_id), total REAL)",
-    "INSERT INTO clients VALUES (1, 'Ada', 'Rome', '1990-05-06'), (2, 'Bo', 'Oslo', '2001-02-03')",
-    "CREATE TABLE lines (order_id INTEGER REFERENCES orders(order_id), article TEXT)",
-    "INSERT INTO orders VALUES (1, 1, 10), (2, 1, 5), (3, 2, 7)",
-    "INSERT INTO lines VALUES (1, 'tea'), (3, 'rice')",
-]
+MADE = sections("statements/made.txt")
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     path = tmp_path_factory.mktemp("mending") / "shop.db"
-    build(f"sqlite://{path}", MADE)
+    build(f"sqlite://{path}", MADE["shop"][0])
     with open_database(path) as opened:
         yield opened
 
@@ -41,19 +34,11 @@ def test_it_runs_and_says_the_change(database: Database, sql: str, wanted: list[
     assert all(any(words in change for change in made.changes) for words in told), made.changes
 
 
-NAMED = [
-    'CREATE TABLE "Client" ("Id" INTEGER PRIMARY KEY, "FullName" TEXT)',
-    'CREATE TABLE "Order" (id INTEGER PRIMARY KEY, "Group" TEXT, client INTEGER REFERENCES "Client"("Id"))',
-    """INSERT INTO "Client" VALUES (1, 'Ada')""",
-    """INSERT INTO "Order" VALUES (1, 'A', 1), (2, 'B', 1)""",
-]
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgres_url"])
 def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     folder = tmp_path_factory.mktemp("named")
     url = f"sqlite://{folder}/named.db" if request.param == "sqlite" else request.getfixturevalue(request.param)
-    build(url, NAMED)
+    build(url, MADE["names in capitals"][0])
     with open_database(url) as opened:
         yield opened
 
