@@ -14,13 +14,14 @@ from eval.schema import Column, Dialect, Schema, Table
 from tests.agent.access.company import build
 from tests.pairs import rows, sections
 
-MADE = sections("statements/made.txt")
+STATEMENTS = sections("statements/made.txt")
+MADE = list(STATEMENTS["shop"][0])
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     path = tmp_path_factory.mktemp("mending") / "shop.db"
-    build(f"sqlite://{path}", MADE["shop"][0])
+    build(f"sqlite://{path}", MADE)
     with open_database(path) as opened:
         yield opened
 
@@ -38,7 +39,7 @@ def test_it_runs_and_says_the_change(database: Database, sql: str, wanted: list[
 def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     folder = tmp_path_factory.mktemp("named")
     url = f"sqlite://{folder}/named.db" if request.param == "sqlite" else request.getfixturevalue(request.param)
-    build(url, MADE["names in capitals"][0])
+    build(url, list(STATEMENTS["names in capitals"][0]))
     with open_database(url) as opened:
         yield opened
 

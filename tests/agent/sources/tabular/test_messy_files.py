@@ -23,15 +23,13 @@ from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
 from agent.sources.workbook import sheets_as_csv
 from eval.databases import open_database
-from tests.pairs import rows
-
-FIXTURE = Path(__file__).parents[3] / "fixtures" / "imports" / "messy_files.txt"
+from tests.pairs import FIXTURES, rows
 
 
 def blocks() -> list[tuple[str, str, list[str]]]:
     """(name, file, expected lines)."""
     found = []
-    for block in FIXTURE.read_text(encoding="utf-8").split("\n# "):
+    for block in (FIXTURES / "imports/messy_files.txt").read_text(encoding="utf-8").split("\n# "):
         name, _, rest = block.removeprefix("# ").partition("\n")
         text, _, expected = rest.partition("\n=>\n")
         found.append((name, text + "\n", expected.strip().splitlines()))
@@ -178,14 +176,12 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("text", "encoding"), rows("imports/encodings.jsonl"))
 def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
-    found = likely_encoding(text.encode(encoding))
-    assert text.encode(encoding).decode(found.name) == text
+    assert text.encode(encoding).decode(likely_encoding(text.encode(encoding)).name) == text
 
 
 @pytest.mark.parametrize(("text", "encoding", "other"), rows("imports/other_encodings.jsonl"))
 def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
-    found = likely_encoding(text.encode(encoding))
-    assert found.other == other
+    assert likely_encoding(text.encode(encoding)).other == other
 
 
 MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
