@@ -84,14 +84,7 @@ def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str) -> None:
         cursor.execute(f"DROP DATABASE {name}_b")
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ("ftp://somewhere/shop", "cannot load a demo into ftp://"),
-        ("sqlite:///:memory:", "name a file"),
-        ("no/such/folder/shop.sqlite", "SQLite refused to write no/such/folder/shop.sqlite"),
-    ],
-)
+@pytest.mark.parametrize(("target", "message"), rows("tasks/no_targets.jsonl"))
 def test_a_target_that_cannot_be_is_refused(target: str, message: str) -> None:
     with pytest.raises(LoadError, match=message):
         demo_named("shop").build(target)

@@ -24,14 +24,7 @@ def test_tasks_are_chosen_by_database_difficulty_and_tags() -> None:
     assert all({"scd", "as-of"} <= set(task.tags) and task.database == task.difficulty for task in chosen)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"database": "warehouse"}, "shop, enterprise"),
-        ({"difficulty": "extra"}, "easy, medium, hard, enterprise"),
-        ({"tags": ["windows"]}, "'windows'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), rows("tasks/unknown_choices.jsonl"))
 def test_an_unknown_choice_names_what_there_is(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(KeyError, match=message):
         tasks(**arguments)  # type: ignore[arg-type]
