@@ -47,7 +47,7 @@ async def test_a_tournament_of_ten_agents_that_is_killed_ends_the_same(session: 
 
 async def test_runs_of_kits_that_change_nothing_accept_none(session: Tuned, tmp_path: Path) -> None:
     nothing = candidates(tmp_path, [{"instructions.md": f"Be brief, {n}."} for n in range(3)])
-    for seed in sampled(range(50), 5):
+    for seed in sampled(range(50), 10):
         options = {"evolver": "scripted", "candidates": nothing, "rounds": 3, "seed": seed}
         out = tmp_path / f"run {seed}"
         out.mkdir()
