@@ -125,7 +125,7 @@ def test_tokens_are_estimated_by_the_documented_rule(text: str, tokens: int) -> 
     assert estimate_tokens(text) == tokens
 
 
-def test_a_preview_is_a_line_a_row() -> None:
+def test_a_preview_is_a_line_a_row_and_says_what_is_left_out() -> None:
     rows = [["Ana", 1, None], ["B\nTable: x", 2.5, True], ["x" * 500, float("inf"), {"k": [1, 2]}]]
     assert result_preview(["name", "n", "n"], rows, max_rows=3, max_cell=10).splitlines() == [
         '["name", "n", "n"]',
@@ -133,9 +133,6 @@ def test_a_preview_is_a_line_a_row() -> None:
         '["B Table: x", 2.5, true]',
         '["xxxxxxxxx…", null, "{\\"k\\": [1,…"]',
     ]
-
-
-def test_a_preview_says_what_is_left_out() -> None:
     text = result_preview([f"c{i}" for i in range(100)], [list(range(100))] * 30)
     assert text.endswith("(40 more columns not shown)\n(10 more rows not shown)")
     assert len(text.splitlines()) == 23
