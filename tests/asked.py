@@ -13,8 +13,7 @@ from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
 from eval.databases import Database, open_database
-from eval.sql import check, parse
-from tests.writing import sqlite_file
+from tests import writing
 
 TODAY = dt.date(2024, 6, 15)
 Rows = list[tuple[object, ...]]
@@ -22,11 +21,7 @@ Rows = list[tuple[object, ...]]
 
 def rows_of(database: Database, sql: str) -> Rows:
     """What a statement returns, with fractions to two places."""
-    statement = check(parse(sql, database.dialect)).statement
-    assert statement is not None, sql
-    result = database.execute(statement)
-    assert result.ok, (sql, result.error)
-    return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
+    return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in writing.rows_of(database, sql)]
 
 
 class Asked:
@@ -51,7 +46,7 @@ def databases_to_ask(folder: Path, scripts: Mapping[str, str]) -> Iterator[Asked
             with duckdb.connect(folder / name) as connection:
                 connection.execute(script)
         else:
-            sqlite_file(folder / f"{name}.sqlite", script)
+            writing.sqlite_file(folder / f"{name}.sqlite", script)
     with ExitStack() as opened:
         databases = {}
         for path in folder.iterdir():

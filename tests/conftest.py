@@ -100,6 +100,13 @@ def recorded_dir(bench_dir: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def silent_server() -> Iterator[int]:
+    """The port of a server for which the system accepts, and which never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
 @pytest.fixture(scope="module")
 def postgres_url() -> Iterator[str]:
     """URL of an empty scratch PostgreSQL database, by the server's own (superuser) role; yours to fill."""

@@ -175,7 +175,6 @@ class OpenAIServer:
         return [r.body for r in self.requests]
 
     async def _stop(self) -> None:
-        assert self._server is not None
         self._server.close()
         for task in self._connections:
             task.cancel()
@@ -266,15 +265,14 @@ def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
+def _reply_object(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": request.body.get("model"), "choices": choices}
+
+
 def _completion_body(request: Request, reply: Reply) -> bytes:
     message = {"role": "assistant", "content": "".join(reply.pieces) if reply.pieces else None, **reply.message}
-    body: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": request.body.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
-    }
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    body = _reply_object(request, "chat.completion", [choice])
     if reply.usage is not None:
         body["usage"] = reply.usage
     if request.body.get("logprobs"):
@@ -288,16 +286,7 @@ def _logprob(token: str) -> dict[str, Any]:
 
 def _events(request: Request, reply: Reply) -> list[str]:
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
-        return json.dumps(
-            {
-                "id": "chatcmpl-1",
-                "object": "chat.completion.chunk",
-                "created": 1,
-                "model": request.body.get("model"),
-                "choices": choices,
-                **more,
-            }
-        )
+        return json.dumps(_reply_object(request, "chat.completion.chunk", choices) | more)
 
     def delta(fields: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         return {"index": 0, "delta": fields, "finish_reason": reason}

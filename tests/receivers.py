@@ -111,7 +111,6 @@ class Mails:
     async def handle_DATA(self, server: SMTP, _: Session, envelope: Envelope) -> str:
         reply = self.refused.get("DATA", "250 OK")
         if reply == "gone":
-            assert server.transport is not None
             server.transport.abort()
         if reply.startswith("250"):
             message = message_from_bytes(envelope.original_content or b"", policy=default)

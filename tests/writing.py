@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from eval.databases import Database, Limits
+from eval.sql import check, parse
 from eval.tasks.load import mysql_arguments
 
 
@@ -29,6 +31,20 @@ def connected(url: str) -> Any:
     if url.startswith("postgresql:"):
         return pytest.importorskip("psycopg").connect(url, autocommit=True)
     return pytest.importorskip("pymysql").connect(**mysql_arguments(url), autocommit=True)
+
+
+def url_on(engine: str, request: pytest.FixtureRequest, folder: Path) -> str:
+    """A database to write: a file in the folder, or the scratch database on the engine's server."""
+    return f"{engine}:///{folder}/made" if engine in ("sqlite", "duckdb") else request.getfixturevalue(f"{engine}_url")
+
+
+def rows_of(database: Database, sql: str, limits: Limits | None = None) -> list[tuple[object, ...]]:
+    """What a query returns that the guard lets through."""
+    statement = check(parse(sql, database.dialect), database.schema()).statement
+    assert statement is not None, sql
+    result = database.execute(statement, limits=limits)
+    assert result.ok, (sql, result.error)
+    return list(result.rows)
 
 
 def write(url: str, *statements: str) -> None:

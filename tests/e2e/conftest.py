@@ -82,6 +82,12 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield server
 
 
+@pytest.fixture
+def page(offline: Running, open_page: OpenPage) -> Page:
+    """The first page of the server without a model."""
+    return open_page(offline)
+
+
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[OpenAIServer]:
     with OpenAIServer() as server:

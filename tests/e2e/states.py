@@ -6,6 +6,7 @@ In: a browser page on the server of the state's kind, and what speaks for the mo
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Callable
@@ -21,50 +22,8 @@ from tests.e2e.servers import TOKEN, Kind
 from tests.openai_server import OpenAIServer
 from tests.pairs import FIXTURES
 
-PER_COUNTRY = Script(
-    sql=[
-        "SELECT land, COUNT(*) AS customers FROM customers GROUP BY land ORDER BY customers DESC, land",
-        "SELECT country, COUNT(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC, country",
-    ],
-    answer="Most customers live in the **United States**, 108 of them; **Germany** and the **United Kingdom** follow "
-    "with 78 each.",
-    tasks=[{"id": "task_1", "description": "Count the customers of each country", "depends_on": []}],
-)
-MONTHLY = Script(
-    sql=[
-        "SELECT strftime('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders "
-        "WHERE order_date >= '2024-01-01' GROUP BY month ORDER BY month"
-    ],
-    answer="Orders rise towards the end of each year: **169** in December 2024, **243** in December 2025.",
-)
-THREE_TASKS = Script(
-    sql=[
-        "SELECT c.name AS category, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
-        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
-        "GROUP BY c.name ORDER BY revenue DESC LIMIT 1",
-        "SELECT p.name AS product, ROUND(SUM(oi.quantity * oi.unit_price), 2) AS revenue FROM order_items AS oi "
-        "JOIN products AS p ON p.product_id = oi.product_id JOIN categories AS c ON c.category_id = p.category_id "
-        "WHERE c.name = 'Coffee' GROUP BY p.name ORDER BY revenue DESC LIMIT 5",
-    ],
-    answer="",
-    tasks=[
-        {"id": "task_1", "description": "Find the category with the highest revenue", "depends_on": []},
-        {"id": "task_2", "description": "List its five products with the highest revenue", "depends_on": ["task_1"]},
-        {
-            "id": "task_3",
-            "description": "Name the customers who bought most of them",
-            "depends_on": ["task_1", "task_2"],
-        },
-    ],
-    slow_from=3,
-)
-STATUSES = Script(
-    sql=[
-        "SELECT c.country, o.status, COUNT(*) AS orders FROM orders AS o JOIN customers AS c "
-        "ON c.customer_id = o.customer_id GROUP BY c.country, o.status ORDER BY c.country, o.status"
-    ],
-    answer="In every country most orders have been delivered.",
-)
+SCRIPTS = json.loads((FIXTURES / "page/scripts.json").read_text(encoding="utf-8"))
+PER_COUNTRY, MONTHLY, THREE_TASKS, STATUSES = (Script(**fields) for fields in SCRIPTS.values())
 
 
 @dataclass(frozen=True)
@@ -89,6 +48,12 @@ def answered(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def get_answer(page: Page, question: str) -> None:
+    """Ask, and wait for the end of the run."""
+    ask(page, question)
+    answered(page)
+
+
 def _home(page: Page, _: OpenAIServer) -> None:
     page.get_by_role("heading", name="For example").wait_for()
     page.get_by_text("7,842").wait_for()
@@ -109,8 +74,7 @@ def _connect(page: Page, endpoint: OpenAIServer) -> None:
 
 
 def _answer(page: Page, _: OpenAIServer) -> None:
-    ask(page, "How many products does each category have?")
-    answered(page)
+    get_answer(page, "How many products does each category have?")
 
 
 def _evidence(page: Page, endpoint: OpenAIServer) -> None:
@@ -168,8 +132,7 @@ def _empty(page: Page, endpoint: OpenAIServer) -> None:
 
 def _retried(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(PER_COUNTRY)
-    ask(page, "How many customers live in each country?")
-    answered(page)
+    get_answer(page, "How many customers live in each country?")
 
 
 def _compared(page: Page, endpoint: OpenAIServer) -> None:
@@ -181,15 +144,13 @@ def _compared(page: Page, endpoint: OpenAIServer) -> None:
 
 def _chart(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(MONTHLY)
-    ask(page, "Show the number of orders per month since 2024.")
-    answered(page)
+    get_answer(page, "Show the number of orders per month since 2024.")
     page.locator("figure svg[aria-label]").wait_for()
 
 
 def _map(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = replace(STATUSES)
-    ask(page, "How many orders of each status are there per country?")
-    answered(page)
+    get_answer(page, "How many orders of each status are there per country?")
     page.locator("figure svg[aria-label]").wait_for()
 
 
@@ -286,8 +247,7 @@ def teach(page: Page, form: str, term: str, means: str) -> None:
 def _meaning(page: Page, _: OpenAIServer) -> None:
     """Words that were not understood: the first was taught, the second is asked for."""
     auctioned(page)
-    ask(page, "show glorb lots by zorg")
-    answered(page)
+    get_answer(page, "show glorb lots by zorg")
     page.get_by_role("group", name="What “glorb” means").get_by_label("means this").fill("lots.estimate < 110")
     page.keyboard.press("Enter")
     page.get_by_role("group", name="What “zorg” means").wait_for()
@@ -297,8 +257,7 @@ def _meaning(page: Page, _: OpenAIServer) -> None:
 def _wrong(page: Page, _: OpenAIServer) -> None:
     """What was meant instead, with a rule that was just made and a word that is asked for."""
     auctioned(page)
-    ask(page, "how many lots in May 2024")
-    answered(page)
+    get_answer(page, "how many lots in May 2024")
     page.get_by_role("button", name="another date").click()
     page.get_by_role("button", name="Always use sold_on for lots").click()
     page.get_by_role("button", name="Undo").wait_for()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.agent.server.running import Running
 from tests.e2e.conftest import PHONE, WIDE, OpenPage
 from tests.e2e.servers import Kind
-from tests.e2e.states import STATES, State, answered, ask
+from tests.e2e.states import STATES, State, get_answer
 from tests.openai_server import OpenAIServer
 from tests.samples import sampled
 
@@ -85,6 +85,5 @@ def test_a_menu_gives_the_focus_back_colours_stay_and_a_run_is_announced(offline
     page.reload()
     page.get_by_role("button", name="Colours: dark").wait_for()
     expect(page.locator("html")).not_to_have_css("background-color", light)
-    ask(page, "How many customers are there?")
-    answered(page)
+    get_answer(page, "How many customers are there?")
     expect(page.locator("article[aria-busy=false]")).to_have_count(1)

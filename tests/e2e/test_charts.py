@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
 from tests.e2e.scripted import Script
-from tests.e2e.states import answered, ask, keep
+from tests.e2e.states import get_answer, keep
 from tests.e2e.test_accessibility import broken_rules
 from tests.openai_server import OpenAIServer
 
@@ -36,13 +36,10 @@ def chart_of(server: Running, page: Page, sql: str) -> Locator:
     return drawing
 
 
-def test_an_edited_chart_is_kept_and_edited_on_its_board(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_an_edited_chart_is_kept_on_a_board(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = Script(sql=[SALES], answer="Sweets sell best.")
     page = open_page(with_model)
-    ask(page, "How much was sold of each category, and at which price?")
-    answered(page)
+    get_answer(page, "How much was sold of each category, and at which price?")
     page.get_by_role("button", name="Chart", exact=True).click()
     page.get_by_role("button", name="Edit chart").press("Enter")
     panel = page.get_by_role("group", name="Edit chart")
@@ -91,16 +88,14 @@ def test_an_edited_chart_is_kept_and_edited_on_its_board(
     expect(viewer.get_by_role("button", name="Edit chart")).to_have_count(0)
 
 
-def test_more_rows_than_came_with_the_answer_are_drawn(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_more_rows_than_came_with_the_answer_are_drawn(offline: Running, page: Page) -> None:
     chart_of(offline, page, "SELECT total_amount FROM orders LIMIT 700")
     caption = page.get_by_role("figure").locator("figcaption")
     expect(caption).to_contain_text("Number of rows by total amount")
     expect(caption).not_to_contain_text("the first")
 
 
-def test_no_label_is_cut_off(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_no_label_is_cut_off(offline: Running, page: Page) -> None:
     long = "SELECT 'Ein sehr langer Name einer Kategorie, der nirgends ganz hinpasst ' || name AS name"
     for sql, kinds in (
         (GAPS, ("Line", "Area")),

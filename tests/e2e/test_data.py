@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask
+from tests.e2e.states import answered, get_answer
 from tests.e2e.test_accessibility import broken_rules
 
 
@@ -86,9 +86,7 @@ def test_a_dropped_file_is_reviewed_column_by_column(offline: Running, open_page
     expect(page.get_by_label("Result")).to_contain_text("105")
 
 
-def test_a_file_that_is_no_data_and_an_address_of_no_database_are_told(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_no_data_and_an_unknown_address_are_told(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(offline, "/d/gone")
     expect(page.get_by_role("heading", name="There is no database at this address.", level=1)).to_be_visible()
     assert broken_rules(page, phone=False) == []
@@ -107,8 +105,7 @@ def test_a_file_that_is_no_data_and_an_address_of_no_database_are_told(
 def test_a_verified_question_is_asked_again_changed_and_taken_back(offline: Running, open_page: OpenPage) -> None:
     # a question that no other state of this server verifies
     page, question = open_page(offline), "How many products does each supplier have?"
-    ask(page, question)
-    answered(page)
+    get_answer(page, question)
     page.get_by_role("button", name="Right", exact=True).click()
     page.get_by_text("Saved as verified.").wait_for()
     page.goto(f"{offline.url}/data/shop")
@@ -127,9 +124,7 @@ def test_a_verified_question_is_asked_again_changed_and_taken_back(offline: Runn
     expect(page.get_by_role("heading", name=question)).to_have_count(0)
 
 
-def test_a_wide_schema_is_searched_and_drawn_by_neighbourhood(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_a_wide_schema_is_searched_and_drawn_in_parts(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
     path = tmp_path / "wide.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("CREATE TABLE hub (hub_id INTEGER PRIMARY KEY, name TEXT)")
@@ -149,9 +144,7 @@ def test_a_wide_schema_is_searched_and_drawn_by_neighbourhood(
     expect(page.get_by_text("1 of 500 tables, 0 links")).to_be_visible()
 
 
-def test_sheets_of_one_form_are_one_table_until_a_person_parts_them(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_sheets_of_one_form_are_one_table_until_parted(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.remove(book.active)
     for month in ("January", "February"):

@@ -9,11 +9,11 @@ import re
 import sqlite3
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask
+from tests.e2e.states import get_answer
 
 ROWS = 50_000
 
@@ -36,9 +36,7 @@ def readings(offline: Running, tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"/r/{run['run_id']}"
 
 
-def test_fifty_thousand_rows_are_paged_typed_sorted_and_filtered(
-    offline: Running, open_page: OpenPage, readings: str
-) -> None:
+def test_many_rows_are_paged_typed_sorted_and_filtered(offline: Running, open_page: OpenPage, readings: str) -> None:
     page = open_page(offline, readings)
     expect(page.get_by_role("heading", name="All readings")).to_be_visible()
     expect(page.get_by_label("Result")).to_contain_text("50,000 rows")
@@ -104,10 +102,8 @@ def test_a_schema_that_comes_late_disturbs_nobody_who_types(offline: Running, op
     expect(editor).to_have_text("SELECT COUNT(*) FROM order_items")
 
 
-def test_a_verdict_is_kept_and_a_statement_that_writes_refused(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many categories are there?")
-    answered(page)
+def test_a_verdict_is_kept_and_a_statement_that_writes_refused(page: Page) -> None:
+    get_answer(page, "How many categories are there?")
     page.get_by_role("button", name="Right", exact=True).click()
     expect(page.get_by_text("Saved as verified.")).to_be_visible()
     page.reload()
@@ -121,10 +117,8 @@ def test_a_verdict_is_kept_and_a_statement_that_writes_refused(offline: Running,
     expect(page.get_by_role("alert")).to_contain_text("customer_id")
 
 
-def test_a_table_is_copied_and_its_chart_sorted_and_saved(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many products does each category have?")
-    answered(page)
+def test_a_table_is_copied_and_its_chart_sorted_and_saved(page: Page) -> None:
+    get_answer(page, "How many products does each category have?")
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_text("Table copied")).to_be_visible()
     lines = page.evaluate("navigator.clipboard.readText()").split("\n")

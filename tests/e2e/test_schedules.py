@@ -52,9 +52,7 @@ def schedule_line(page: Page, title: str) -> Locator:
     return page.get_by_role("listitem", name=title)
 
 
-def test_a_board_is_scheduled_sent_at_once_and_looked_after(
-    shop: Running, post_office: Mails, open_page: OpenPage
-) -> None:
+def test_a_board_is_scheduled_sent_and_looked_after(shop: Running, post_office: Mails, open_page: OpenPage) -> None:
     board = shop.post("/boards", {"title": "Monday"}).json()["board_id"]
     tiles = [{"kept_id": keep(shop, "SELECT status, COUNT(*) AS n FROM orders GROUP BY status", "Orders")}]
     with shop.client() as client:
@@ -110,9 +108,7 @@ def test_a_board_is_scheduled_sent_at_once_and_looked_after(
     expect(page.get_by_text("None yet. Open a")).to_be_visible()
 
 
-def test_an_alert_is_told_when_it_crosses(
-    shop: Running, post_office: Mails, open_page: OpenPage, tmp_path: Path
-) -> None:
+def test_an_alert_is_told_on_crossing(shop: Running, post_office: Mails, open_page: OpenPage, tmp_path: Path) -> None:
     keep(shop, "SELECT SUM(total) AS revenue FROM orders", "Revenue")
     page = open_page(shop, "/b")
     page.get_by_role("button", name="Schedule “Revenue”").click()
@@ -147,9 +143,7 @@ def come_due(folder: Path) -> None:
         state.execute("UPDATE text2sql_schedules SET next_run = ?", (now,))
 
 
-def test_what_runs_is_stopped_and_what_ran_is_listed(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
+def test_runs_are_stopped_and_listed(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=60)
     with raw_query(with_model.port, {"question": "How long is a piece of string?"}) as connection:
         read_until(connection, b'"event":"run"')

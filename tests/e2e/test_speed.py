@@ -11,7 +11,7 @@ import pytest
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
 from tests.e2e.servers import DIST
-from tests.e2e.states import answered, ask
+from tests.e2e.states import get_answer
 
 INITIAL_JS = 160_000
 """Bytes, gzip."""
@@ -42,8 +42,7 @@ def test_nothing_is_loaded_from_elsewhere(offline: Running, open_page: OpenPage)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
-    ask(page, "How many products does each category have?")
-    answered(page)
+    get_answer(page, "How many products does each category have?")
     page.get_by_role("button", name="Chart").click()
     page.locator("figure svg[aria-label]").wait_for()
     page.get_by_role("button", name="Edit the SQL").click()

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.agent.server.running import Running
-from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask, auctioned, teach
+from tests.e2e.states import answered, auctioned, get_answer, teach
 from tests.e2e.test_accessibility import broken_rules
 
 LOTS, DELETED = 40, 4
@@ -29,11 +27,9 @@ def result(page: Page) -> Locator:
     return page.get_by_label("Result").last
 
 
-def test_a_word_is_taught_by_a_button_and_the_question_asked_again(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_a_word_is_taught_by_a_button_and_the_question_asked_again(page: Page) -> None:
     auctioned(page)
-    ask(page, "how many clocky lots are there")
-    answered(page)
+    get_answer(page, "how many clocky lots are there")
     asked = page.get_by_role("group", name="What “clocky” means")
     expect(asked).to_contain_text("What does clocky mean here?")
     press(asked.get_by_role("button", name="lots where title is “Clock 1”"))
@@ -52,8 +48,7 @@ def test_a_word_is_taught_by_a_button_and_the_question_asked_again(offline: Runn
     expect(learned).to_contain_text("From now on")
 
 
-def test_a_measure_is_tried_taught_and_asked_for(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_a_measure_is_tried_taught_and_asked_for(page: Page) -> None:
     page.goto(auctioned(page))
     expect(page.get_by_text("Nothing is taught yet.")).to_be_visible()
     form = page.get_by_role("form", name="Teach a measure")
@@ -69,15 +64,11 @@ def test_a_measure_is_tried_taught_and_asked_for(offline: Running, open_page: Op
     expect(form.get_by_label("The measure")).to_be_focused()
 
     page.get_by_role("link", name="New question").click()
-    ask(page, "turnover by city")
-    answered(page)
+    get_answer(page, "turnover by city")
     expect(result(page)).to_contain_text("2,646")
 
 
-def test_what_was_taught_is_forgotten_restored_and_exported(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
-    page = open_page(offline)
+def test_what_was_taught_is_forgotten_restored_exported(page: Page, tmp_path: Path) -> None:
     page.goto(auctioned(page))
     teach(page, "Teach a word", "bargain", "lots.hammer_price < 170")
     button = page.get_by_role("list", name="Words").get_by_role("button")
@@ -97,11 +88,9 @@ def test_what_was_taught_is_forgotten_restored_and_exported(
     assert "bargain" in started.value.path().read_text()
 
 
-def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_deleted_rows_are_left_out_from_now_on_and_included_again(page: Page) -> None:
     auctioned(page)
-    ask(page, "how many lots are there")
-    answered(page)
+    get_answer(page, "how many lots are there")
     expect(result(page)).to_contain_text(str(LOTS))
     reading = page.get_by_role("group", name="How this was read")
     press(reading.get_by_role("button", name="Always leave them out"))
@@ -124,13 +113,9 @@ def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Runni
     expect(result(page)).to_contain_text(str(LOTS))
 
 
-def test_a_wrong_answer_leads_to_its_other_readings_its_words_and_what_was_learned_is_undone(
-    offline: Running, open_page: OpenPage
-) -> None:
-    page = open_page(offline)
+def test_a_wrong_answer_leads_to_other_readings_and_learning_is_undone(page: Page) -> None:
     auctioned(page)
-    ask(page, "how many lots in May 2024")
-    answered(page)
+    get_answer(page, "how many lots in May 2024")
     press(page.get_by_role("button", name="Wrong", exact=True))
     meant = page.get_by_role("region", name="What was meant")
     press(meant.get_by_role("button", name="lots", exact=True))

@@ -1,4 +1,5 @@
-"""`python -m eval.batch check` and `run` as a user runs them: processes, lines in, lines out."""
+"""`python -m eval.batch check` and `run` as a user runs them: processes, lines in, lines out; and databases by their
+names, in a folder or in a URL template."""
 
 from __future__ import annotations
 
@@ -14,10 +15,12 @@ from typing import Any
 import pytest
 
 from eval import batch
-from eval.databases import DatabaseError
+from eval.collection import KEPT_OPEN, Collection
+from eval.databases import DatabaseError, DatabaseNotFound
 from eval.jsonl import LineError
 from tests import commands
 from tests.jsonl import as_lines, read_lines, write_lines
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,8 +41,7 @@ def _run(*arguments: str | Path, text: str = "") -> subprocess.CompletedProcess[
 @pytest.fixture
 def running(databases: Path) -> Iterator[commands.Process]:
     """`run` on the databases, with its streams as pipes."""
-    pipe = subprocess.PIPE
-    words = ("-m", "eval.batch", "run", "--databases", databases, "-q")
+    pipe, words = subprocess.PIPE, ("-m", "eval.batch", "run", "--databases", databases, "-q")
     with commands.Process(*words, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         yield process
 
@@ -51,16 +53,8 @@ def _lines(text: str, *arguments: str | Path) -> list[dict[str, Any]]:
 
 
 def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -> None:
-    records = [
-        {"id": "a", "db": "shop", "sql": "SELECT totl FROM orders -- note"},
-        {"id": 2, "db": "shop", "sql": "DROP TABLE orders"},
-        {"id": None, "db": "farm", "sql": "SELECT o.id FROM order o"},
-        {"id": 4, "db": "farm", "sql": "SELECT name FROM sqlite_master"},
-        {"id": 5, "db": "farm", "sql": "SELECT id FROM other.orders"},
-    ]
-    first, second, third, fourth, fifth = _lines(
-        as_lines(records), "check", "--dialect", "sqlite", "--databases", databases, "-q"
-    )
+    words = ("check", "--dialect", "sqlite", "--databases", databases, "-q")
+    first, second, third, fourth, fifth = _lines((FIXTURES / "batch/checked.jsonl").read_text(), *words)
     assert first["id"] == "a"
     assert first["sql"] == "SELECT totl FROM orders"
     assert first["phantoms"]["columns"] == [{"name": "totl", "nearest": ["total"]}]
@@ -74,13 +68,7 @@ def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -
 
 
 def test_run_returns_rows_in_order_and_refuses_what_writes(databases: Path) -> None:
-    records = [
-        {"id": 1, "db": "shop", "sql": "SELECT id, total FROM orders ORDER BY id"},
-        {"id": 2, "db": "shop", "sql": "DELETE FROM orders"},
-        {"id": 3, "db": "farm", "sql": "SELECT nothing FROM orders"},
-        {"id": 4, "db": "shop", "sql": "SELECT COUNT(*) AS n FROM orders"},
-    ]
-    first, second, third, fourth = _lines(as_lines(records), "run", "--databases", databases)
+    first, second, third, fourth = _lines((FIXTURES / "batch/run.jsonl").read_text(), "run", "--databases", databases)
     assert first["rows"] == [[1, 0.0], [2, 1.5], [3, 3.0]]
     assert first["columns"] == ["id", "total"]
     assert (second["status"], second["rows"]) == ("refused", [])
@@ -104,9 +92,6 @@ def test_more_processes_give_the_same_lines_and_a_url_serves_as_well(databases: 
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(running: commands.Process) -> None:
-    assert running.stdin
-    assert running.stdout
-    assert running.stderr
     line = as_lines([{"id": 0, "db": "shop", "sql": "SELECT * FROM orders"}])
     running.stdin.write(line * 5)
     running.stdin.flush()
@@ -120,9 +105,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(running: commands.Proc
 
 
 def test_an_interrupt_stops_at_once_without_a_traceback(running: commands.Process) -> None:
-    assert running.stdin
-    assert running.stdout
-    assert running.stderr
     running.stdin.write(as_lines([{"id": 1, "db": "shop", "sql": "SELECT 1"}]))
     running.stdin.flush()
     running.stdout.readline()
@@ -153,3 +135,35 @@ def test_a_structure_that_cannot_be_read_fails_the_line_in_its_own_words(monkeyp
     monkeypatch.setattr(batch, "_collection", lambda _: Unreadable())
     with pytest.raises(LineError, match=r"^cannot read the structure$"):
         batch._ran("postgresql://reader@host/{db}", {"id": 1, "db": "shop", "sql": "SELECT 1"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "databases"
+    place.mkdir()
+    for number in range(KEPT_OPEN + 2):
+        sqlite_file(place / f"db{number}.sqlite", f"CREATE TABLE t{number} (a)")
+    return place
+
+
+def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path) -> None:
+    collection = Collection(str(folder))
+    first = collection.database("db0")
+    for number in range(KEPT_OPEN + 2):
+        collection.database(f"db{number}")
+
+    assert first.schema().table("t0") is not None
+    assert collection.database("db0") is not first
+    assert collection.database("db0") is collection.database("db0")
+    collection.close()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../databases/db1", "a/b", "a\\b", "a\0b"])
+def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
+    with pytest.raises(DatabaseNotFound, match="cannot be the name of a database"):
+        Collection(str(folder)).database(name)
+
+
+def test_a_name_in_a_url_is_quoted(folder: Path) -> None:
+    with pytest.raises(DatabaseNotFound):
+        Collection(f"sqlite:///{folder}/inner/{{db}}.sqlite").database("../db1")

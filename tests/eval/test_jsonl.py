@@ -131,11 +131,8 @@ def test_processes_end_when_their_parent_was_killed(tmp_path: Path) -> None:
     (script := tmp_path / "parent.py").write_text(_PARENT)
     (folder := tmp_path / "pids").mkdir()
     parent = subprocess.Popen(
-        [sys.executable, str(script), str(folder)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, str(script), str(folder)], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    assert parent.stdout is not None
     assert parent.stdout.readline() == b"ready\n"
     processes = [int(path.name) for path in folder.iterdir()]
     assert processes

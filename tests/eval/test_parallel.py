@@ -19,8 +19,6 @@ from eval.parallel import Pace, is_ray, spread
 from tests import commands
 from tests.jsonl import read_lines
 
-CLUSTER_SECONDS = 240
-
 
 def lines(count: int) -> list[bytes]:
     return [json.dumps({"id": n, "n": n}).encode() + b"\n" for n in range(count)]
@@ -65,9 +63,7 @@ def apart(code: str) -> list[Record]:
     """What `code` prints as lines of JSON, in a process of its own: a cluster leaves threads and processes behind."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'askwell[ray]'")
     script = f"import functools, json\nfrom tests.eval.test_parallel import *\n{code}"
-    ended = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=CLUSTER_SECONDS, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=False)
     assert ended.returncode == 0, ended.stderr[-2_000:]
     return read_lines(ended.stdout)
 

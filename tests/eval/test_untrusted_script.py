@@ -131,9 +131,7 @@ def test_a_script_that_uses_up_something_is_ended(folder: Path, script: str) -> 
         run_script(script, folder, seconds=1.5)
 
 
-def test_the_outer_layer_holds_without_the_inner_one(
-    layer: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_outer_layer_holds_alone(layer: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if layer == "seal alone":
         pytest.skip("this is about the outer layer")
     unsealed = "import eval.untrusted_script as u; u.seal = lambda _: None; u.sealed()"

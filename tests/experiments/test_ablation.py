@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,23 +18,9 @@ from eval.sql.translation import translated
 from experiments.ablation.__main__ import app
 from experiments.ablation.outcomes import outcome_of
 from tests.jsonl import read_lines, write_lines
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 from tests.samples import sampled
 from tests.writing import sqlite_file
-
-QUESTIONS = [
-    ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
-    ("q2", "What are the names of the ships built in 2001?", "SELECT name FROM ships WHERE built LIKE '2001%'"),
-    ("q3", "What is the total weight of all ships?", "SELECT SUM(tons) FROM ships"),
-]
-ANSWERS = {
-    "low": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats", "SELECT MAX(tons) FROM ships"],
-    "high": [
-        "SELECT COUNT(id) FROM ships",
-        "SELECT name FROM ships WHERE YEAR(built) = 2001",
-        "SELECT SUM(tons) FROM ships",
-    ],
-}
 
 
 @pytest.fixture
@@ -43,21 +30,8 @@ def bench(tmp_path: Path, alone: None) -> Path:
     (folder / "suites" / "port").mkdir(parents=True)
     ships(folder / "databases" / "port.sqlite", "('Ida', 4.5, '2001-05-01'), ('Bo', 12.0, '1999-01-01')")
     ships(folder / "suites" / "port" / "a.sqlite", "('Ra', 3.0, '2001-01-01'), ('Li', NULL, '2001-02-02')")
-    write_lines(
-        folder / "questions.jsonl",
-        [
-            {"id": i, "db": "port", "question": text, "gold_sql": sql, "split": "test" if i != "q3" else "train"}
-            for i, text, sql in QUESTIONS
-        ],
-    )
-    write_lines(
-        folder / "recorded.jsonl",
-        [
-            {"system": system, "id": q[0], "sql": sql, "reported_ex": q[0] != "q2"}
-            for system, given in ANSWERS.items()
-            for q, sql in zip(QUESTIONS, given, strict=True)
-        ],
-    )
+    for name in ("questions", "recorded"):
+        shutil.copy(FIXTURES / f"experiments/harbour_{name}.jsonl", folder / f"{name}.jsonl")
     return folder
 
 
@@ -93,13 +67,9 @@ def test_each_variant_is_measured_and_compared_with_the_first(bench: Path) -> No
 
 
 def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
-    write_lines(
-        bench / "examples.jsonl",
-        [
-            {"question": "how many ships are there", "sql": "SELECT COUNT(*) FROM ships"},
-            {"question": "What are the names of the ships built in 1999?", "sql": "SELECT name FROM ships"},
-        ],
-    )
+    same = {"question": "how many ships are there", "sql": "SELECT COUNT(*) FROM ships"}
+    other = {"question": "What are the names of the ships built in 1999?", "sql": "SELECT name FROM ships"}
+    write_lines(bench / "examples.jsonl", [same, other])
 
     done = compared(bench, "--strategies", "few-shot-3=low", "--examples", str(bench / "examples.jsonl"))
 

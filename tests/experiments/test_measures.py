@@ -74,30 +74,25 @@ def test_each_kind_of_work_has_its_figures() -> None:
     assert set(stored) == {COMMAND, *SCENARIOS}
 
 
-TOTALS = Schema("sqlite", (Table("t", (Column("name", "TEXT"), Column("total", "REAL"), Column("city", "TEXT"))),))
-
-
 @pytest.mark.parametrize(("gold", "expected"), rows("experiments/gold_translations.jsonl"))
 def test_a_column_beside_one_extreme_is_that_of_its_row(gold: str, expected: str) -> None:
-    assert translated(gold, TOTALS, "spark") == expected
-
-
-SCHEMA = Schema(
-    dialect="sqlite",
-    tables=(Table("orders", (Column("city", "TEXT"), Column("total", "REAL"), Column("day", "TEXT"))),),
-)
-SQL = (
-    "SELECT city, SUM(total) FROM orders WHERE day >= '2024-01-01' AND day < '2025-01-01' AND city = 'Rome' "
-    "AND total > 5 GROUP BY city ORDER BY city"
-)
+    columns = (Column("name", "TEXT"), Column("total", "REAL"), Column("city", "TEXT"))
+    assert translated(gold, Schema("sqlite", (Table("t", columns),)), "spark") == expected
 
 
 def test_each_kind_changes_one_place_and_leaves_the_original_alone() -> None:
-    tree = parse(SQL, "sqlite").tree
+    columns = (Column("city", "TEXT"), Column("total", "REAL"), Column("day", "TEXT"))
+    sql = "SELECT city, SUM(total) FROM orders WHERE day >= '2024-01-01' AND day < '2025-01-01' AND city = 'Rome' "
+    sql += "AND total > 5 GROUP BY city ORDER BY city"
+    tree = parse(sql, "sqlite").tree
     assert tree is not None
-    made = dict(one_place_mutants(tree, SCHEMA, lambda *_: ("Rome", "Oslo"), random.Random(1)))
+    made = dict(
+        one_place_mutants(
+            tree, Schema("sqlite", (Table("orders", columns),)), lambda *_: ("Rome", "Oslo"), random.Random(1)
+        )
+    )
     assert set(made) == set(CHANGES)
-    assert tree == parse(SQL, "sqlite").tree
+    assert tree == parse(sql, "sqlite").tree
     years = {made["year shifted"].sql().count(f"'{year}-01-01'") for year in (2023, 2025, 2026)}
     assert years == {0, 1}
     assert "city = 'Oslo'" in made["another stored value"].sql()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,21 +30,13 @@ from experiments.replay.__main__ import replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
 from tests.jsonl import write_lines
 from tests.openai_server import OpenAIServer, completion, error
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
 SHIPS = """
 CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL);
 INSERT INTO ships (name, tons) VALUES ('Ida', 4.5), ('Bo', 12.0), ('Ra', 30.0);
 """
-QUESTIONS = [
-    ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
-    ("q2", "Which ships weigh more than 10 tons?", "hard", "SELECT name FROM ships WHERE tons > 10"),
-    ("q3", "What is the total weight of all ships?", "easy", "SELECT SUM(tons) FROM ships"),
-]
-ANSWERS = {
-    "weak": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats WHERE tons > 10", "SELECT MAX(tons) FROM ship"],
-    "strong": ["SELECT COUNT(id) FROM ships", QUESTIONS[1][3], "SELECT TOTAL(weight) FROM ships"],
-}
 
 
 @pytest.fixture
@@ -51,33 +44,13 @@ def bench(tmp_path: Path) -> Path:
     folder = tmp_path / "harbour"
     (folder / "databases").mkdir(parents=True)
     sqlite_file(folder / "databases" / "port.sqlite", SHIPS)
-    write_lines(
-        folder / "questions.jsonl",
-        [
-            {"id": i, "db": "port", "question": text, "gold_sql": sql, "difficulty": level}
-            for i, text, level, sql in QUESTIONS
-        ],
-    )
+    shutil.copy(FIXTURES / "experiments/replayed_questions.jsonl", folder / "questions.jsonl")
     return folder
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    folder = tmp_path / "recorded"
-    folder.mkdir()
-    write_lines(
-        folder / "harbour.jsonl",
-        [
-            {"system": system, "id": question[0], "db": "port", "sql": sql}
-            for system, given in ANSWERS.items()
-            for question, sql in zip(QUESTIONS, given, strict=True)
-        ],
-    )
-    return folder
-
-
-def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path) -> None:
-    items = replay_questions(bench, recorded / "harbour.jsonl", ["weak", "strong"], Settings(_env_file=None))
+def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path) -> None:
+    recorded = FIXTURES / "experiments/replayed_answers.jsonl"
+    items = replay_questions(bench, recorded, ["weak", "strong"], Settings(_env_file=None))
 
     assert [i.id for i in items] == ["q1", "q2", "q3"]
     assert [[a.right for a in i.attempts] for i in items] == [[True], [False, True], [False, False, False]]
@@ -115,22 +88,19 @@ def test_counts_are_over_all_questions_errors_and_bad_gold_included() -> None:
     assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
 
 
-COUNT, HEAVY = "How many ships are there?", "Which ships weigh more than 10 tons?"
-RIGHT = "SELECT name FROM ships WHERE tons > 10"
-RECORDED = [
-    ("first", "q1", "SELECT COUNT(*) FROM ships"),
-    ("first", "q2", "SELECT name FROM boats WHERE tons > 10"),
-    ("second", "q2", "SELECT name FROM ships WHERE weight > 10"),
-    ("third", "q2", RIGHT),
-]
+HEAVY = "Which ships weigh more than 10 tons?"
 KEY = "sk-recorded-0123456789"
 
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Answers:
-    asked = [{"id": i, "db": "port", "question": text} for i, text in (("q1", COUNT), ("q2", HEAVY))]
-    recorded = [{"system": system, "id": i, "db": "port", "sql": sql} for system, i, sql in RECORDED]
-    questions = write_lines(tmp_path / "questions.jsonl", asked)
+    """Two that fail, and then one that is right."""
+    written = {"first": "name FROM boats WHERE tons", "second": "name FROM ships WHERE weight"}
+    written["third"] = "name FROM ships WHERE tons"
+    recorded = [
+        {"system": system, "id": "q2", "db": "port", "sql": f"SELECT {sql} > 10"} for system, sql in written.items()
+    ]
+    questions = write_lines(tmp_path / "questions.jsonl", [{"id": "q2", "db": "port", "question": HEAVY}])
     return Answers(load_answers(write_lines(tmp_path / "answers.jsonl", recorded), questions))
 
 
@@ -161,9 +131,7 @@ async def model_at() -> AsyncIterator[ModelAt]:
 
 
 @pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
-async def test_the_agent_survives_whichever_reply_goes_wrong(
-    answers: Answers, port: Database, model_at: ModelAt, kind: str
-) -> None:
+async def test_the_agent_survives_bad_replies(answers: Answers, port: Database, model_at: ModelAt, kind: str) -> None:
     """Plan, three queries, a judgement and a streamed summary side by side: six replies, each of which fails once."""
     faults = Nth({kind: 1.0})
     with running(application(answers, faults=faults)) as url:

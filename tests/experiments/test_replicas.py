@@ -12,6 +12,7 @@ from eval.databases import open_database
 from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases, suite_files
 from experiments.replicas import make_suite
+from experiments.replicas.selection import Chosen
 from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
@@ -24,11 +25,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sqlite_file(tmp_path_factory.mktemp("original") / "small.sqlite", script)
 
 
-def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, tmp_path: Path) -> None:
-    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=3, candidates=8)
+@pytest.fixture(scope="module")
+def chosen(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Chosen:
+    return make_suite(original, GOLDS, tmp_path_factory.mktemp("suites") / "small", replicas=4, candidates=10)
+
+
+def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, chosen: Chosen) -> None:
     assert chosen.golds == len(GOLDS)
     assert chosen.failing_golds == ()
-    assert 1 <= len(chosen.files) <= 4
+    assert 1 <= len(chosen.files) <= 5
     with closing(sqlite3.connect(original)) as connection:
         before = connection.execute("SELECT * FROM customers").fetchall()
     for file in chosen.files:
@@ -45,14 +50,12 @@ def test_replicas_keep_every_constraint_and_differ_from_the_original(original: P
             assert connection.execute("SELECT * FROM big_orders").fetchall() == big
 
 
-def test_the_suite_tells_more_mutants_than_the_original_and_finds_out_a_lucky_answer(
-    original: Path, tmp_path: Path
-) -> None:
-    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=4, candidates=10)
+def test_the_suite_tells_more_mutants_and_finds_out_a_lucky_answer(original: Path, chosen: Chosen) -> None:
     assert chosen.told_by_original < chosen.told <= chosen.mutants
     assert chosen.told + chosen.never_told == chosen.mutants
     lucky = "SELECT name FROM customers WHERE city = 'Oslo' OR name = 'Ann'"
-    suite = suite_files(tmp_path, "small", tmp_path / "cache")
+    folder = chosen.files[0].parent
+    suite = suite_files(folder.parent, "small", folder.with_name("cache"))
     with open_database(original) as database:
         lucky_one = compare_items(GOLDS[1], lucky, database, suite=suite_databases(suite))
         gold_itself = compare_items(GOLDS[1], GOLDS[1], database, suite=suite_databases(suite))

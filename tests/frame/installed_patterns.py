@@ -128,7 +128,8 @@ on a usual core."""
 _SHORT, _QUICK = 400, 0.004
 """A pattern that takes less for so many characters is far from the limit: its time grows with the square at most, or
 it is so quick that the cube does no harm."""
-_CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+_NAMES = ("compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
+_CALLS = {f"re.{name}" for name in _NAMES}
 Patterns = dict[tuple[str, int], str]
 """Where each pattern with its flags was found."""
 
@@ -188,22 +189,13 @@ def compiled_in_functions(module: ModuleType) -> Patterns:
     if not (file := getattr(module, "__file__", None)) or (place := _place(file)) is None:
         return found
     for node in ast.walk(ast.parse(Path(file).read_text())):
-        if isinstance(node, ast.Call) and node.args and _is_call(node.func):
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _CALLS:
             pattern = _value(node.args[0], module)
             values = [_value(arg, module) for arg in (*node.args[1:], *(k.value for k in node.keywords))]
             flags = next((value for value in values if isinstance(value, re.RegexFlag)), re.NOFLAG)
             if isinstance(pattern, str):
                 found[pattern, int(flags)] = f"{place}:{node.lineno}"
     return found
-
-
-def _is_call(func: ast.expr) -> bool:
-    return (
-        isinstance(func, ast.Attribute)
-        and isinstance(func.value, ast.Name)
-        and func.value.id == "re"
-        and func.attr in _CALLS
-    )
 
 
 class _Unknown(dict[str, Any]):

@@ -1,20 +1,27 @@
-"""What holds for every file: no circle of imports, no file knows a machine, SQL is parsed in one place."""
+"""What holds for every file: no circle of imports, no file knows a machine, SQL is parsed in one place; and `text2sql`,
+the module for programs, is cheap to import and documented."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import importlib.util
+import inspect
 import json
+import pkgutil
 import re
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+import text2sql
 from eval.version import VERSION
+from text2sql import errors, testing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,8 +50,6 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
 
 
 def test_every_dependency_is_pinned() -> None:
-    import tomllib
-
     files = (ROOT / "pyproject.toml", ROOT / "lab/pyproject.toml")
     projects = [tomllib.loads(file.read_text())["project"] for file in files]
     pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
@@ -56,8 +61,6 @@ def test_every_dependency_is_pinned() -> None:
 
 
 def test_the_lab_belongs_to_this_version() -> None:
-    import tomllib
-
     project = tomllib.loads((ROOT / "lab/pyproject.toml").read_text())["project"]
 
     assert project["version"] == VERSION
@@ -90,14 +93,12 @@ def test_langgraph_finds_the_compiled_graph() -> None:
         file, attribute = target.split(":")
         spec = importlib.util.spec_from_file_location(f"studio_{name}", ROOT / file)
         assert spec is not None
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         assert isinstance(getattr(module, attribute), Pregel)
 
 
 PACKAGES = ("text2sql", "text2sql_lab", "agent", "eval", "experiments", "prompts")
-AGENT_FILES = {"__init__", "main", "batch", "lab", "runner", "events", "graph", "state", "config"}
 
 
 def modules() -> dict[str, Path]:
@@ -137,19 +138,39 @@ def test_no_circle_of_imports(package: str) -> None:
         pytest.fail("circle of imports: " + " imports ".join(reversed(error.args[1])))
 
 
-def test_a_package_above_is_never_imported_below() -> None:
-    """Circles among the packages: experiments use text2sql, text2sql and the lab use agent, agent uses eval."""
-    order = ("prompts", "eval", "agent", "text2sql", "text2sql_lab", "experiments")
-    known = modules()
-    wrong = [
-        f"{name} imports {other}"
-        for name, file in known.items()
-        for other in imported(file, known)
-        if order.index(other.partition(".")[0]) > order.index(name.partition(".")[0])
-    ]
-
-    assert wrong == []
-
-
 def test_nothing_lies_loose_in_agent() -> None:
-    assert {file.stem for file in (ROOT / "agent").glob("*.py")} == AGENT_FILES
+    files = {"__init__", "main", "batch", "lab", "runner", "events", "graph", "state", "config"}
+    assert {file.stem for file in (ROOT / "agent").glob("*.py")} == files
+
+
+def test_the_documented_names_are_the_public_ones() -> None:
+    page = (ROOT / "docs/python.md").read_text()
+
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(text2sql.__all__)
+    assert all(f"`{name}`" in page for name in testing.__all__)
+    for name in text2sql.__all__:
+        assert getattr(text2sql, name) is not None
+
+
+def test_importing_it_loads_no_implementation() -> None:
+    program = "import sys, text2sql; print(sorted(m for m in sys.modules if m.split('.')[0] in {'agent', 'pydantic'}))"
+
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_every_exception_derives_from_the_root_and_no_two_share_a_name() -> None:
+    packages = [importlib.import_module(name) for name in ("text2sql", "agent", "eval")]
+    found = [module.name for one in packages for module in pkgutil.walk_packages(one.__path__, f"{one.__name__}.")]
+    classes = {
+        f"{name}.{class_name}": value
+        for name in found
+        if not name.endswith("__main__")
+        for class_name, value in inspect.getmembers(importlib.import_module(name), inspect.isclass)
+        if issubclass(value, BaseException) and value.__module__ == name
+    }
+    assert len(classes) > 20
+    assert [name for name, class_ in classes.items() if not issubclass(class_, errors.Text2SQLError)] == []
+    names = [name.rpartition(".")[2] for name in classes]
+    assert sorted({name for name in names if names.count(name) > 1 and not name.startswith("_")}) == []

@@ -35,6 +35,20 @@ def verified(shuffled: int = 0) -> list[dict[str, Any]]:
     return [line | {"gold_sql": golds[(n + shuffled) % len(golds)]} for n, line in enumerate(lines)]
 
 
+def candidates(folder: Path, kits: list[dict[str, str]], called: str = "kit") -> tuple[str, ...]:
+    """The kits as folders, for the evolver that proposes what is there."""
+    places = [folder / f"{called} {number}" for number in range(len(kits))]
+    for place, files in zip(places, kits, strict=True):
+        place.mkdir()
+        for name, text in files.items():
+            (place / name).write_text(text)
+    return tuple(map(str, places))
+
+
+def means(term: str, column: str) -> dict[str, str]:
+    return {"glossary.yaml": f"terms:\n  - term: {term}\n    means: people.{column}\n"}
+
+
 @pytest.fixture(scope="session")
 def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lab")
@@ -72,6 +86,16 @@ def there(endpoint: OpenAIServer, config: Settings) -> Settings:
         model={"base_url": endpoint.url, "name": "m", "price_input": 1.0, "price_output": 2.0},
         judging={"strategy": "stage-0/no-short"},
     )
+
+
+@pytest.fixture
+def reflective(session: Tuned, there: Settings, few: str) -> Tuned:
+    """A session in which a model writes the kits."""
+
+    def opened(out: str = "out", **options: Any) -> Session:
+        return session(out, **{"settings": there, "model": "", "questions": few, "evolver": "reflective", **options})
+
+    return opened
 
 
 @pytest.fixture

@@ -48,12 +48,11 @@ def answering(*, faults: bool = True) -> Callable[[Request], Reply]:
 
 
 async def test_a_whole_evolution_with_outages_and_garbage(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    reflective: Tuned, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
     endpoint.otherwise = answering()
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 2}
 
-    result = await session(**options).finish()
+    result = await reflective(rounds=2).finish()
 
     assert result.random.after > result.random.before
     assert read_kit(result.kit).memory.instructions == RULE
@@ -62,27 +61,22 @@ async def test_a_whole_evolution_with_outages_and_garbage(
     assert sum(line.get("calls", 0) for line in read_lines(tmp_path / "out/spent.jsonl")) == len(endpoint.requests)
 
 
-async def test_of_a_kit_with_files_that_cannot_be_used_the_others_are_tried(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
-) -> None:
+async def test_what_is_usable_of_a_kit_is_tried(reflective: Tuned, endpoint: OpenAIServer) -> None:
     agent = answering(faults=False)
     spoilt = completion(HOSTILE | {"glossary": "wergild is the pay"})
     endpoint.otherwise = lambda request: spoilt if "You improve an agent" in request.prompt else agent(request)
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 1}
 
-    result = await session(**options).finish()
+    result = await reflective(rounds=1).finish()
 
     kept = read_kit(result.kit).memory
     assert (kept.instructions, kept.analysis, kept.glossary.entries) == (RULE, "", ())
 
 
 @pytest.mark.parametrize("calls", [0, 7])
-async def test_no_request_goes_beyond_the_budget(
-    calls: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
-) -> None:
+async def test_no_request_goes_beyond_the_budget(calls: int, reflective: Tuned, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = answering()
 
-    result = await session(settings=there, model="", questions=few, evolver="reflective", calls=calls, jobs=3).finish()
+    result = await reflective(calls=calls, jobs=3).finish()
 
     assert len(endpoint.requests) == calls
     assert not result.accepted
@@ -90,20 +84,19 @@ async def test_no_request_goes_beyond_the_budget(
 
 
 async def test_a_model_that_stays_away_ends_the_command_and_the_next_one_goes_on(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    reflective: Tuned, endpoint: OpenAIServer
 ) -> None:
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 1}
     endpoint.otherwise = error(401, "no such key")
     with pytest.raises(LabStopped, match="does not answer"):
-        await session(**options).finish()
+        await reflective(rounds=1).finish()
     endpoint.otherwise = answering(faults=False)
 
-    result = await session(**options).finish()
+    result = await reflective(rounds=1).finish()
 
     assert result.random.n > 0
 
 
-async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str) -> None:
+async def test_gepa_evolves_the_instructions(reflective: Tuned, endpoint: OpenAIServer) -> None:
     pytest.importorskip("gepa", reason="the extra `lab` is not installed")
     usual = answering(faults=False)
 
@@ -111,7 +104,7 @@ async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAISer
         return completion({"text": RULE}) if '{"text": "your reply"}' in request.prompt else usual(request)
 
     endpoint.otherwise = reply
-    result = await session(settings=there, model="", questions=few, evolver="gepa").finish()
+    result = await reflective(evolver="gepa").finish()
 
     assert read_kit(result.kit).memory.instructions == RULE
     assert result.random.lost == 0
@@ -122,28 +115,22 @@ OUTAGES = {"429": 0.15, "cut": 0.1}
 
 
 async def test_a_recorded_evolution_ends_the_same_through_outages(
-    session: Tuned,
-    endpoint: OpenAIServer,
-    there: Settings,
-    few: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    reflective: Tuned, endpoint: OpenAIServer, there: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.models.openai.RetryPolicy", lambda: RetryPolicy(first_wait=0.01))
     endpoint.otherwise = answering()  # with garbage and refusals, which are recorded too
-    options = {"model": "", "questions": few, "evolver": "reflective", "rounds": 2, "jobs": 1}
     with (
         Recorder(tmp_path / "run.jsonl") as recorder,
         running(RecordingProxy(endpoint.url, recorder).application()) as url,
     ):
-        first = await session("recorded", settings=there.changed(model={"base_url": url}), **options).finish()
+        first = await reflective("recorded", settings=there.changed(model={"base_url": url}), rounds=2).finish()
     sent = len(endpoint.requests)
     assert first.random.after > first.random.before
 
     forget()
     replies = Exchanges(load_exchanges(tmp_path / "run.jsonl")[0])
     with running(application(replies, faults=Faults(OUTAGES, retry_after=0.0))) as url:
-        second = await session("played", settings=there.changed(model={"base_url": url}), **options).finish()
+        second = await reflective("played", settings=there.changed(model={"base_url": url}), rounds=2).finish()
 
     assert len(endpoint.requests) == sent
     assert replace(second, kit="") == replace(first, kit="")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from tests.agent.server.running import running, settings_for
@@ -16,14 +18,20 @@ from text2sql_lab.summary import write_summary
 ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
 
 
-def tuned(firm: Path, out: Path) -> dict[str, object]:
+Run = tuple[Path, dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def tuned(firm: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The folder of a whole run, and what its command printed."""
+    out = tmp_path_factory.mktemp("tuned") / "night"
     words = ["--databases", str(firm), "--questions", str(firm / "verified.jsonl"), "--out", str(out), "--seed", "1"]
-    reply: dict[str, object] = json.loads(CliRunner().invoke(app, ["tune", *words, "--offline", "--json", "-q"]).stdout)
-    return reply
+    return out, json.loads(CliRunner().invoke(app, ["tune", *words, "--offline", "--json", "-q"]).stdout)
 
 
-def test_a_run_is_shown_with_its_proof_its_kits_and_their_changes(firm: Path, tmp_path: Path) -> None:
-    result = tuned(firm, tmp_path / "lab/night")
+def test_a_run_is_shown_with_its_proof_its_kits_and_their_changes(tuned: Run, tmp_path: Path) -> None:
+    night, result = tuned
+    shutil.copytree(night, tmp_path / "lab/night")
     for name, text in (("broken", "{"), ("other", '{"version": 9}'), ("large", " " * 5_000_001)):
         (tmp_path / "lab" / name).mkdir()
         (tmp_path / "lab" / name / "summary.json").write_text(text)
@@ -44,13 +52,13 @@ def test_a_run_is_shown_with_its_proof_its_kits_and_their_changes(firm: Path, tm
     assert "+ - term: the wergild of" in change["lines"]
 
 
-def test_a_run_under_way_is_shown_without_a_proof(firm: Path, tmp_path: Path) -> None:
-    tuned(firm, tmp_path / "whole")
-    journal = (tmp_path / "whole/journal.jsonl").read_bytes().splitlines(keepends=True)
+def test_a_run_under_way_is_shown_without_a_proof(tuned: Run, tmp_path: Path) -> None:
+    whole, _ = tuned
+    journal = (whole / "journal.jsonl").read_bytes().splitlines(keepends=True)
     half = tmp_path / "lab/half"
     half.mkdir(parents=True)
     (half / "journal.jsonl").write_bytes(b"".join(journal[:3]))  # it was killed after the first round
-    write_summary(half, Journal(half / "journal.jsonl").state, Kits(tmp_path / "whole/kits"))
+    write_summary(half, Journal(half / "journal.jsonl").state, Kits(whole / "kits"))
 
     with running(settings_for(tmp_path, TEXT2SQL_LAB_DIR=tmp_path / "lab")) as server:
         (run,) = server.get("/lab/runs").json()

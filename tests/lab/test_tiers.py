@@ -12,26 +12,21 @@ from typer.testing import CliRunner, Result
 
 from agent.config import settings
 from eval.metrics.intervals import wilson_interval
-from tests.lab.conftest import NAMES
-from tests.lab.test_commands import PATIENCE
+from tests.lab.conftest import NAMES, candidates, means
 from tests.lab.test_reflective import RULE, answering
+from tests.lab.test_tuning_runs import PATIENCE
 from tests.openai_server import OpenAIServer, Reply
 from tests.pairs import rows
 from text2sql_lab.__main__ import app
 
-GLOSSARY = "terms:\n  - term: wergild\n    means: people.pay\n"
 Compare = Callable[..., Result]
 
 
 @pytest.fixture
 def kit(tmp_path: Path) -> str:
     """What the word means, for the engine and for a model."""
-    folder = tmp_path / "firm <b>kit"
-    folder.mkdir()
-    (folder / "glossary.yaml").write_text(GLOSSARY)
-    (folder / "instructions.md").write_text(RULE)
-    (folder / "EVIDENCE.md").write_text("None yet.")
-    return str(folder)
+    files = {**means("wergild", "pay"), "instructions.md": RULE, "EVIDENCE.md": "None yet."}
+    return candidates(tmp_path, [files], "firm <b>kit")[0]
 
 
 @pytest.fixture

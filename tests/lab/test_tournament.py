@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Settings
-from tests.lab.conftest import Tuned
+from tests.lab.conftest import Tuned, candidates, means
 from tests.lab.test_reflective import KIT, RULE, answering
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.samples import sampled
@@ -21,20 +20,6 @@ from text2sql_lab.evolvers.protocol import scores, yields
 from text2sql_lab.journal import BASE, Journal, State
 from text2sql_lab.run import contenders
 from text2sql_lab.session import status_of
-
-
-def candidates(folder: Path, kits: list[dict[str, str]]) -> tuple[str, ...]:
-    """The kits as folders, for the evolver that proposes what is there."""
-    for number, files in enumerate(kits):
-        place = folder / f"kit {number}"
-        place.mkdir()
-        for name, text in files.items():
-            (place / name).write_text(text)
-    return tuple(str(folder / f"kit {number}") for number in range(len(kits)))
-
-
-def means(term: str, column: str) -> dict[str, str]:
-    return {"glossary.yaml": f"terms:\n  - term: {term}\n    means: people.{column}\n"}
 
 
 async def test_a_tournament_of_ten_agents_that_is_killed_ends_the_same(session: Tuned, tmp_path: Path) -> None:
@@ -62,7 +47,7 @@ async def test_a_tournament_of_ten_agents_that_is_killed_ends_the_same(session: 
 
 async def test_runs_of_kits_that_change_nothing_accept_none(session: Tuned, tmp_path: Path) -> None:
     nothing = candidates(tmp_path, [{"instructions.md": f"Be brief, {n}."} for n in range(3)])
-    for seed in sampled(range(50), 5):
+    for seed in sampled(range(50), 10):
         options = {"evolver": "scripted", "candidates": nothing, "rounds": 3, "seed": seed}
         out = tmp_path / f"run {seed}"
         out.mkdir()
@@ -101,12 +86,11 @@ def writing(prompts: list[str]) -> Callable[[Request], Reply]:
 
 
 async def test_the_approach_whose_kits_win_is_chosen_more_often(
-    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    reflective: Tuned, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
     prompts: list[str] = []
     endpoint.otherwise = writing(prompts)
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 11, "deep_focus": 0}
-    await session(approaches=("refine", "error-focused"), **options).finish()
+    await reflective(rounds=11, deep_focus=0, approaches=("refine", "error-focused")).finish()
 
     by = [event["by"] for event in Journal(tmp_path / "out/journal.jsonl").state.proposed["random"]]
     assert len(prompts) == 22
@@ -116,12 +100,11 @@ async def test_the_approach_whose_kits_win_is_chosen_more_often(
 
 @pytest.mark.parametrize("k", sampled([1, 0, 3], 3))
 async def test_a_new_kit_answers_the_last_k_rounds_before_it_competes(
-    k: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+    k: int, reflective: Tuned, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
     prompts: list[str] = []
     endpoint.otherwise = writing(prompts)
-    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 4}
-    await session(approaches=("error-focused",), deep_focus=k, **options).finish()
+    await reflective(rounds=4, approaches=("error-focused",), deep_focus=k).finish()
 
     refined = [prompt for prompt in prompts if "Your last kit:" in prompt]
     # Before the first round there is one set of questions, and later the rounds that were played.

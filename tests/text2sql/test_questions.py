@@ -1,18 +1,21 @@
-"""`ask`, `run`, `Thread` and the views of an `Answer`, and the tool for LangChain, offline on the shop demo."""
+"""`ask`, `run`, `Thread` and the views of an `Answer`, the tool for LangChain and the example notebook, offline."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests.pairs import rows
 from text2sql import Answer, Thread, ask, run
 from text2sql.errors import NoChart, PackageMissing, QuestionFailed
 from text2sql.langchain import ROWS, database_tool
 from text2sql.testing import ScriptedModel
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -51,36 +54,27 @@ def test_a_thread_keeps_its_context_and_goes_on_after_a_failure() -> None:
 def test_rows_become_a_frame_and_an_arrow_table_with_dates_and_numbers() -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    rows = answer(["day", "n", "n", "code"], ["2024-01-31", 1, 1.5, "2024-13-45"], [None, None, 2.5, "2024-01-01"])
-    assert [t.kind for t in rows.df.dtypes] == ["M", "f", "f", "O"]
-    assert rows.df.shape == (2, 4)
+    twice = answer(["day", "n", "n", "code"], ["2024-01-31", 1, 1.5, "2024-13-45"], [None, None, 2.5, "2024-01-01"])
+    assert [t.kind for t in twice.df.dtypes] == ["M", "f", "f", "O"]
+    assert twice.df.shape == (2, 4)
     unique = answer(["day", "n"], ["2024-01-31", 1])
     assert [str(field.type)[:9] for field in unique.arrow.schema] == ["timestamp", "int64"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "drawn"),
-    [
-        (answer(["month", "revenue"], ["2024-01-01", 3], ["2024-02-01", 5]), "lines"),
-        (answer(["year", "revenue"], [2023, 3], [2024, 5]), "lines"),
-        (answer(["city", "customers"], ["$a$", 3], [None, 5]), "patches"),
-        (answer(["customer_id", "name", "orders"], [7, "Ada", 3], [8, "Bo", 5]), "patches"),
-        (answer(["price", "weight"], [1, 3], [2, 5], [3, 4]), "collections"),
-    ],
-)
-def test_each_shape_has_its_chart(rows: Answer, drawn: str) -> None:
+@pytest.mark.parametrize(("columns", "lines", "drawn"), rows("text2sql/charts.jsonl"))
+def test_each_shape_has_its_chart(columns: list[str], lines: list[list[object]], drawn: str) -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure()
     pytest.importorskip("pandas")
-    ax = rows.plot(figure.add_subplot())
+    ax = answer(columns, *lines).plot(figure.add_subplot())
     assert [name for name in ("lines", "patches", "collections") if len(getattr(ax, name))] == [drawn]
 
 
-@pytest.mark.parametrize("rows", [answer(["n"], [1]), answer(["a", "b"], ["x", "y"], ["z", "w"]), answer([])])
-def test_rows_without_a_chart_say_so(rows: Answer) -> None:
+@pytest.mark.parametrize("shown", [answer(["n"], [1]), answer(["a", "b"], ["x", "y"], ["z", "w"]), answer([])])
+def test_rows_without_a_chart_say_so(shown: Answer) -> None:
     pytest.importorskip("pandas")
     with pytest.raises(NoChart):
-        rows.plot()
-    assert "<img" not in rows._repr_html_()
+        shown.plot()
+    assert "<img" not in shown._repr_html_()
 
 
 def test_the_view_in_a_notebook_shows_all_and_trusts_nothing() -> None:
@@ -106,14 +100,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     assert "<table" in answer(["n"], [1])._repr_html_()
 
 
-@pytest.mark.parametrize(
-    ("question", "sql", "unused"),
-    [
-        ("How many stolen customers are there?", "SELECT COUNT(*) FROM customers", ["not used: “stolen”"]),
-        ("How many customers are there?", "SELECT COUNT(*) FROM customers", []),
-        ("How many dormant customers are there?", "SELECT COUNT(*) FROM customers WHERE city = 'inactive'", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "sql", "unused"), rows("text2sql/unused_words.jsonl"))
 def test_a_word_that_a_models_query_passes_over_is_named(question: str, sql: str, unused: list[str]) -> None:
     answer = ask(question, database="shop", model=ScriptedModel(sql, relevance=0.9))
     assert [part.text for part in answer.reading if part.kind == "unused"] == unused
@@ -137,3 +124,20 @@ async def test_the_tool_awaits_and_a_failure_is_raised() -> None:
     assert json.loads(await tool.ainvoke({"question": "How many customers are there?"}))["rows"]
     with pytest.raises(QuestionFailed):
         await database_tool("missing.sqlite", model="offline").ainvoke({"question": "How many?"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
+    nbformat = pytest.importorskip("nbformat", reason="needs nbformat")
+    for package in ("ipykernel", "pandas", "matplotlib"):
+        pytest.importorskip(package, reason=f"needs {package}")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parents[1]))
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
+
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+    shown = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    views = [data["text/html"] for data in shown if "text/html" in data]
+    assert any("<img" in view and "<table" in view and "SELECT" in view for view in views)
+    assert any("image/png" in data for data in shown)

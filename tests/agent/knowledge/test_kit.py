@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 
@@ -18,32 +19,17 @@ from agent.models.quirks import forget
 from agent.runner import Answer, run
 from eval.databases.base import Database
 from tests.openai_server import OpenAIServer, completion
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 from tests.settings import overridden
 
 Ask = Callable[..., Coroutine[None, None, Answer]]
 SQL = "SELECT COUNT(*) FROM customers"
-FILES = {
-    "kit.yaml": "strategy: standard/no-summary/verify=1\nsettings: {max_retries: 1}\nparents: [abc]\n",
-    "instructions.md": "Totals leave out orders that were given back.",
-    "glossary.yaml": "terms:\n  - term: northerners\n    means: cities.country = 'Finland'\n",
-    "examples.jsonl": json.dumps({"question": "How many customers live in Porto?", "sql": SQL}) + "\n",
-    "analysis.py": "import sqlite3\nc = sqlite3.connect('file:database.sqlite?mode=ro', uri=True)\n"
-    "print('paid orders:', c.execute(\"SELECT COUNT(*) FROM orders WHERE status = 'paid'\").fetchone()[0])",
-}
 NAMED = "How many northerners are there?"
-
-
-def kit_with(folder: Path, **files: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in (FILES if not files else {k.replace("_", "."): v for k, v in files.items()}).items():
-        (folder / name).write_text(text)
-    return folder
 
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    return kit_with(tmp_path / "kit")
+    return Path(shutil.copytree(FIXTURES / "memory/kit", tmp_path / "kit"))
 
 
 @pytest.fixture
@@ -79,9 +65,7 @@ async def test_a_model_is_told_all_of_it(kit: Path, endpoint: OpenAIServer, ask:
     assert "summar" not in "".join(r.prompt.lower() for r in endpoint.requests)  # its strategy
 
 
-async def test_a_model_that_may_see_no_rows_gets_neither_instructions_nor_notes(
-    kit: Path, endpoint: OpenAIServer, ask: Ask
-) -> None:
+async def test_masked_a_model_gets_neither_instructions_nor_notes(kit: Path, endpoint: OpenAIServer, ask: Ask) -> None:
     await ask(kit=str(kit), privacy="masked")
 
     sent = "".join(r.prompt for r in endpoint.requests)
@@ -100,7 +84,9 @@ async def test_what_the_user_set_wins_over_the_kit(kit: Path, endpoint: OpenAISe
 async def test_notes_that_cannot_be_had_are_left_out_and_logged(
     tmp_path: Path, endpoint: OpenAIServer, ask: Ask, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kit = kit_with(tmp_path / "kit", analysis_py="open('/etc/passwd')")
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    (kit / "analysis.py").write_text("open('/etc/passwd')")
     with caplog.at_level(logging.WARNING):
         answer = await ask(kit=str(kit), strategy="stage-0")
 
@@ -126,7 +112,7 @@ async def test_a_bad_kit_is_a_clear_error(
 def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_path: Path) -> None:
     first = read_kit(kit).digest
     (kit / "EVIDENCE.md").write_text("It was better.")
-    other = kit_with(tmp_path / "other")
+    other = Path(shutil.copytree(FIXTURES / "memory/kit", tmp_path / "other"))
     (other / "instructions.md").write_text("Otherwise.")
 
     assert read_kit(kit).digest == first == "".join(c for c in first if c in "0123456789abcdef")

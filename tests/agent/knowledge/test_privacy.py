@@ -27,38 +27,17 @@ from eval.databases.base import Database
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
-from tests.pairs import rows
-from tests.writing import write
+from tests.pairs import FIXTURES, rows, sections
+from tests.writing import url_on, write
 
 MARK = "zqx"
 """Begins every marker; no name of the schema, no word of a question and no word of an engine holds it."""
 NUMBER = 9173645501
 COMMENT = "commentmark"
 
-DUCKDB = f"""
-CREATE TYPE mood AS ENUM ('{MARK}enumone', '{MARK}enumtwo');
-CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR DEFAULT '{MARK}default', feeling mood, born VARCHAR,
-                     salary BIGINT);
-COMMENT ON TABLE people IS 'who works here, {COMMENT}';
-COMMENT ON COLUMN people.name IS 'full name, {COMMENT}';
-INSERT INTO people VALUES (1, '{MARK}Ada', '{MARK}enumone', '{MARK}notadate', {NUMBER}),
-                          (2, '{MARK} "Bo"', '{MARK}enumtwo', '{{{MARK}json', {NUMBER + 1}),
-                          (3, 'Paris {MARK}', '{MARK}enumone', '{MARK}x', {NUMBER + 2});
-CREATE TABLE teams (id INTEGER PRIMARY KEY, title VARCHAR, lead INTEGER REFERENCES people(id));
-INSERT INTO teams VALUES (1, '{MARK}Team', 1), (2, 'paris', 2);
-"""
-
-ATTEMPTS = [
-    "SELECT CAST(name AS INTEGER) FROM people",
-    "SELECT CAST(born AS DATE) FROM people",
-    "SELECT json_extract(born, '$.a') FROM people",
-    "SELECT CAST(salary AS TINYINT) FROM people",
-    "SELECT nam FROM people",
-    "SELECT title FROM teams WHERE title = 'Paris'",
-    "DROP TABLE people",
-    "SELECT name, feeling, born, salary FROM people CROSS JOIN teams",
-    "SELECT name, salary FROM people ORDER BY salary DESC",
-]
+QUESTION = "Which people earn the most, and which team is called Paris?"
+STATEMENTS = sections("privacy/statements.txt")
+ATTEMPTS = STATEMENTS["attempts of a model"][0]
 
 
 class Endpoint:
@@ -88,7 +67,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     duckdb = pytest.importorskip("duckdb")
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:
-        connection.execute(DUCKDB)
+        connection.execute((FIXTURES / "privacy/people.sql").read_text(encoding="utf-8"))
     with open_database(f"duckdb:///{path}") as opened:
         yield opened
 
@@ -96,9 +75,6 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def settings(server: OpenAIServer, **more: object) -> Settings:
     variables = {"OPENAI_BASE_URL": server.url, "TEXT2SQL_MODEL": "m", "TEXT2SQL_MAX_RETRIES": 8, **more}
     return Settings(_env_file=None, **variables)
-
-
-QUESTION = "Which people earn the most, and which team is called Paris?"
 
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
@@ -211,12 +187,10 @@ def test_the_log_follows_no_link(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert "could not be written" in caplog.text
 
 
-KNOWN = frozenset({"select", "name", "from", "people", "cast", "as", "integer", "paris"})
-
-
 @pytest.mark.parametrize(("message", "shown"), rows("privacy/errors.jsonl"))
 def test_words_of_an_error_that_nobody_knows_are_hidden(message: str, shown: str) -> None:
-    assert scrubbed(message, KNOWN) == shown
+    known = frozenset({"select", "name", "from", "people", "cast", "as", "integer", "paris"})
+    assert scrubbed(message, known) == shown
 
 
 def test_result_shapes_tell_kinds_and_no_value() -> None:
@@ -245,15 +219,9 @@ def test_values_listed_in_a_type_are_hidden() -> None:
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
 def test_an_earlier_turn_shows_only_what_the_user_wrote(mode: Any) -> None:
-    turn = Turn(
-        number=1,
-        asked="Who is in a good mood in Paris?",
-        question="Who is in a zqxone mood in Paris?",
-        sql="SELECT n FROM people WHERE mood = 'zqxone' AND city = 'Paris' AND x = \"zqx\"",
-        answer="zqxAda",
-        columns=["n"],
-        rows=[["zqxAda"]],
-    )
+    sql = "SELECT n FROM people WHERE mood = 'zqxone' AND city = 'Paris' AND x = \"zqx\""
+    asked = {"asked": "Who is in a good mood in Paris?", "question": "Who is in a zqxone mood in Paris?", "sql": sql}
+    turn = Turn(number=1, **asked, answer="zqxAda", columns=["n"], rows=[["zqxAda"]])
 
     seen = visible_turn(turn, SCHEMA, mode)
 
@@ -287,51 +255,22 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out() -> None:
 
     assert "zqx" not in masked.model_dump_json()
     assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]
-    assert bare.eval_report is not None
     assert (bare.data, bare.rows_returned) == ([], 1)
     assert (bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == ([], [])
     assert bare.eval_report.dimensions == {"safety": 1.0}
 
 
-FAILING = {
-    "sqlite": ["SELECT json_extract(name, '$.a') FROM people", "SELECT nam FROM people", "SELECT name FROM peple"],
-    "postgres": [
-        "SELECT CAST(name AS INTEGER) FROM people",
-        "SELECT CAST(name AS DATE) FROM people",
-        "SELECT CAST(salary AS SMALLINT) FROM people",
-        "SELECT CAST(name AS JSON) FROM people",
-        "SELECT nam FROM people",
-        "SELECT name FROM people GROUP BY salary",
-        "SELECT salary / 0 FROM people",
-        "SELECT (SELECT name FROM people) AS one",
-    ],
-    "mysql": [
-        "SELECT salary * 9223372036854775807 FROM people",
-        "SELECT JSON_EXTRACT(name, '$.a') FROM people",
-        "SELECT nam FROM people",
-        "SELECT (SELECT name FROM people) AS one",
-    ],
-}
-READABLE = {
-    "sqlite": "no such column: nam",
-    "postgres": 'column "nam" does not exist',
-    "mysql": "Unknown column 'nam' in",
-}
-
-
 @pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
-def test_errors_of_the_engines_stay_readable_and_quote_no_value(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_errors_are_readable_without_values(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     rows = [("1", f"{MARK}Ada", NUMBER), ("2", f"{{{MARK}json", NUMBER + 1)]
     values = ", ".join(f"({n}, '{name}', {salary})" for n, name, salary in rows)
     create = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40), salary BIGINT)"
-    url = f"sqlite:///{tmp_path}/people.sqlite" if engine == "sqlite" else request.getfixturevalue(f"{engine}_url")
+    url = url_on(engine, request, tmp_path)
     write(url, create, f"INSERT INTO people VALUES {values}")
     shown = []
     with open_database(url) as opened:
         schema = opened.schema()
-        for sql in FAILING[engine]:
+        for sql in STATEMENTS[f"failing on {engine}"][0]:
             statement = check(parse(sql, schema.dialect)).statement
             assert statement is not None, sql
             done = opened.execute(statement)
@@ -341,4 +280,4 @@ def test_errors_of_the_engines_stay_readable_and_quote_no_value(
     for message in shown:
         assert MARK not in message.lower()
         assert str(NUMBER)[:7] not in message
-    assert any(READABLE[engine] in message for message in shown), shown
+    assert any(STATEMENTS[f"readable on {engine}"][0][0] in message for message in shown), shown

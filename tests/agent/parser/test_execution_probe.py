@@ -1,4 +1,5 @@
-"""What a statement returns and what the engine reads are evidence; each doubt stands in the registry."""
+"""What a statement returns and what the engine reads are evidence; each doubt stands in the registry; and the measuring
+command compares accepted queries and learns right from wrong."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from agent.parser.execution_probe import looker
 from agent.parser.second_opinion import second_opinion
 from eval.databases import Database, open_database
 from eval.schema import Schema
+from experiments.parser.evaluate import Outcome, fit, outcomes
 from tests.asked import TODAY
 from tests.writing import sqlite_file
 
@@ -108,3 +110,26 @@ def test_opinion_gives_the_reading(folder: Path) -> None:
     read = json.loads(ran.stdout)
     assert read["id"] == "a"
     assert "COUNT(*)" in read["sql"]
+
+
+def test_each_accepted_query_is_compared_by_its_own_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "databases").mkdir()
+    script = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people (name) VALUES "
+    sqlite_file(tmp_path / "databases/firm.sqlite", script + "('Ada'), ('Bob'), ('Cid')")
+    question: dict[str, object] = {"id": "1", "db": "firm", "question": "What are the names of the people?"}
+    refused, ordered = "DELETE FROM people", "SELECT name FROM people ORDER BY name DESC"
+
+    accepted = ([ordered], ["SELECT name FROM people"])
+    one, other = outcomes(tmp_path, [{**question, "gold_sql": refused, "alt_gold_sql": also} for also in accepted])
+
+    assert (one.right, other.right) == (False, True)
+
+
+def test_a_learned_forest_tells_right_from_wrong() -> None:
+    observed = [
+        Outcome(str(k), "d", "q", "g", "s", 0.5, k % 2 == 0, "", "-", 1.0, features={"doubt": float(k % 2)})
+        for k in range(400)
+    ]
+    learned = fit(observed)
+    assert learned.probability({"doubt": 1.0}) < 0.3 < 0.7 < learned.probability({})

@@ -3,10 +3,8 @@ and a question that was confirmed is answered from memory."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -21,11 +19,11 @@ from agent.runtime.catalogue import resolve_database
 from agent.state import QueryTask
 from eval.databases import Database, open_database
 from eval.schema import Schema
-from tests.pairs import rows
+from tests.jsonl import read_lines
+from tests.pairs import FIXTURES, rows
 from tests.pairs import values as values_of
 
-_FILE = Path(__file__).resolve().parents[2] / "fixtures" / "parser" / "followups.jsonl"
-_PAIRS = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
+_PAIRS = read_lines(FIXTURES / "parser/followups.jsonl")
 
 
 @dataclass(frozen=True)
@@ -36,17 +34,18 @@ class Said:
 
 @dataclass(frozen=True)
 class Demo:
-    database: Database
     schema: Schema
     values: ValueIndex
 
 
 @pytest.fixture(scope="module")
 def demos() -> Iterator[dict[str, Demo]]:
-    opened = {name: open_database(resolve_database(name).url) for name in ("shop", "enterprise")}
-    yield {name: Demo(d, d.schema(), value_index(d, d.schema())) for name, d in opened.items()}
-    for database in opened.values():
-        database.close()
+    with (
+        open_database(resolve_database("shop").url) as shop,
+        open_database(resolve_database("enterprise").url) as large,
+    ):
+        opened = {"shop": shop, "enterprise": large}
+        yield {name: Demo(d.schema(), value_index(d, d.schema())) for name, d in opened.items()}
 
 
 @pytest.mark.parametrize("pair", _PAIRS, ids=[f"{p['before'][:30]} | {p['question'][:30]}" for p in _PAIRS])
@@ -75,32 +74,21 @@ def test_never_raises(text: str, demos: dict[str, Demo]) -> None:
     assert isinstance(restate("and by status?", [Said(text)], demo.schema, demo.values), str | None)
 
 
-@pytest.mark.parametrize(
-    ("before", "question"),
-    [
+def test_what_reads_better_by_itself_stands_alone(demos: dict[str, Demo]) -> None:
+    demo = demos["shop"]
+    for before, question in (
         ("orders that were cancelled in march 2024", "avg delivery time by country"),
         ("cheapest products first", "which employee sold the most"),
-    ],
-)
-def test_what_reads_better_by_itself_stands_alone(before: str, question: str, demos: dict[str, Demo]) -> None:
-    demo = demos["shop"]
-    assert completed(question, [Said(before)], demo.schema, demo.values) is None
+    ):
+        assert completed(question, [Said(before)], demo.schema, demo.values) is None
 
 
-KNOWN = (
-    Example("How loyal are members from Leeds?", "SELECT COUNT(*) FROM member WHERE city = 'Leeds' AND age > 9"),
-    Example("best readers of 2023", "SELECT id FROM loan WHERE loaned_on >= '2023-01-01' AND loaned_on < '2024-01-01'"),
-    Example("cheap books under 10", "SELECT title FROM book WHERE price < 10 LIMIT 10"),
-    Example("busy days last month", "SELECT loaned_on FROM loan WHERE loaned_on >= '2024-05-01'"),
-    Example("books worth it", "SELECT title FROM book WHERE price < 15"),
-    Example("gone", "SELECT title FROM no_such_table"),
-)  # fmt: skip
+KNOWN = [Example(question, sql) for question, sql in rows("parser/confirmed.jsonl")]
 
 
 @pytest.mark.parametrize(("question", "sql"), rows("parser/recalled.jsonl"))
 def test_answers_in_the_same_words(schema: Schema, values: ValueIndex, question: str, sql: str) -> None:
     known = recalled(question, KNOWN, schema, values)
-    assert known is not None
     assert known.sql == sql
     assert known.reasoning.startswith("as in the confirmed question “")
 
@@ -116,8 +104,7 @@ async def test_the_engine_answers_from_memory_and_says_so(library: Database, sch
     verified = tuple((e.question, e.sql) for e in KNOWN)
     reply = await OfflineModel(library).write_sql(SqlRequest(question, task, "sqlite", "", schema, verified=verified))
     assert reply.sql == "SELECT COUNT(*) FROM member WHERE city = 'York' AND age > 9"
-    assert (
-        reply.reasoning == "as in the confirmed question “How loyal are members from Leeds?”, with “York” for “Leeds”"
-    )
+    said = "as in the confirmed question “How loyal are members from Leeds?”, with “York” for “Leeds”"
+    assert reply.reasoning == said
     again = SqlRequest(question, task, "sqlite", "", schema, verified=verified, feedback="wrong", attempt=2)
     assert (await OfflineModel(library).write_sql(again)).sql != reply.sql

@@ -46,7 +46,7 @@ def _steps(question: str, schema: Schema, monkeypatch: pytest.MonkeyPatch) -> in
     return sum(left)
 
 
-def test_two_thousand_tables_that_share_their_columns_do_not_make_a_question_endless(
+def test_two_thousand_tables_of_like_columns_make_no_question_endless(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     columns = tuple(Column(name, "TEXT") for name in ("id", "city", "amount", "status", "note"))

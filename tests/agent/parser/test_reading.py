@@ -26,9 +26,10 @@ from eval.sql import check, parse, parsed_from_tree
 from eval.tasks.demos import demo_path
 from tests.asked import TODAY
 from tests.jsonl import read_lines
-from tests.pairs import FIXTURES, rows
+from tests.pairs import FIXTURES, rows, sections
 
 Ask = Callable[..., Reading]
+QUESTIONS = sections("parser/questions.txt")
 
 
 def test_abstains_on_a_very_long_question(ask: Ask) -> None:
@@ -42,11 +43,7 @@ def test_offers_questions_near_an_unknown_word_and_where_nothing_is_understood(a
     assert ask("asdf qwerty").alternatives
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["members with high fines", "loans of the previous owner", "average of members", "old books",
-     "the cheapest book of the oldest author"],
-)  # fmt: skip
+@pytest.mark.parametrize("question", QUESTIONS["a doubt names a word and a decline the guess"][0])
 def test_a_doubt_names_a_word_and_a_decline_the_guess(schema: Schema, values: ValueIndex, question: str) -> None:
     reading = read(question, schema, values, today=TODAY)
     assert reading.confidence < STATED_DOUBT
@@ -56,9 +53,7 @@ def test_a_doubt_names_a_word_and_a_decline_the_guess(schema: Schema, values: Va
         assert "My best guess was: " in reading.interpretation
 
 
-def test_says_that_the_data_ends_before_a_relative_period(
-    library: Database, schema: Schema, values: ValueIndex
-) -> None:
+def test_says_that_data_ends_before_a_relative_period(library: Database, schema: Schema, values: ValueIndex) -> None:
     late, look = dt.date(2030, 6, 15), looker(library)
     past = read("how many loans last month", schema, values, today=late, threshold=0.0, look=look)
     assert "the data ends before that: no row of loan has loaned_on on or after 2030-05-01" in past.interpretation
@@ -72,14 +67,8 @@ def test_gives_the_next_best_reading_when_asked(schema: Schema, values: ValueInd
 
 
 @pytest.mark.parametrize("dialect", ALL_DIALECTS)
-@pytest.mark.parametrize(
-    "question",
-    ["number of loans per month", "books published in 2024", "Which member has the most loans?", "available books",
-     "What share of books is available?"],
-)  # fmt: skip
-def test_writes_sql_that_each_dialect_parses_and_the_guard_allows(
-    question: str, dialect: Dialect, schema: Schema, values: ValueIndex
-) -> None:
+@pytest.mark.parametrize("question", QUESTIONS["each dialect reads what it writes"][0])
+def test_each_dialect_reads_what_it_writes(question: str, dialect: Dialect, schema: Schema, values: ValueIndex) -> None:
     parsed = parse(read(question, Schema(dialect, schema.tables), values, dialect, threshold=0.0).sql, dialect)
     assert parsed.error is None
     assert check(parsed).allowed
@@ -100,15 +89,8 @@ def _never_breaks(question: str, schema: Schema, values: ValueIndex) -> None:
         assert verdict.allowed, verdict.reason
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["loans in March ⓺ 2024", "the ² cheapest books", "member ⑤", "the ⓺ oldest members", "books between ² and ⑤",
-     "5⓺ books", "loans on ²/3/2024", "books with a limit of ⓺",
-     ":D", "please", "hi there", "hey :)", "thanks", "x: ,", "a b:", "a b (please)", "lol"],
-)  # fmt: skip
-def test_signs_like_digits_and_courtesies_alone_break_nothing(
-    question: str, schema: Schema, values: ValueIndex
-) -> None:
+@pytest.mark.parametrize("question", QUESTIONS["signs like digits and courtesies break nothing"][0])
+def test_signs_like_digits_and_courtesies_break_nothing(question: str, schema: Schema, values: ValueIndex) -> None:
     _never_breaks(question, schema, values)
 
 

@@ -24,12 +24,19 @@ _SQL = (
 _QUESTIONS = ("items by price", "is there any item", "who has the most items", "how many items per month")
 
 
-def _summary(question: str, sql: str, columns: list[str], rows: list[list[object]]) -> str:
-    result = QueryResult(
+def _result(sql: str, columns: list[str], rows: list[list[object]]) -> QueryResult:
+    return QueryResult(
         task_id="1", attempt=1, sql=sql, data=rows, columns=columns, rows_returned=len(rows), status="success"
     )
-    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="1", description=question)])
-    return summary_text(SummaryRequest(question, plan, (result,)))
+
+
+def _plan(task: QueryTask) -> QueryPlan:
+    return QueryPlan(plan_type="single", confidence=0.9, tasks=[task])
+
+
+def _summary(question: str, sql: str, columns: list[str], rows: list[list[object]]) -> str:
+    plan = _plan(QueryTask(id="1", description=question))
+    return summary_text(SummaryRequest(question, plan, (_result(sql, columns, rows),)))
 
 
 @pytest.mark.parametrize("sql", _SQL)
@@ -61,25 +68,12 @@ def test_growth_is_told_by_its_last_and_its_highest_value() -> None:
     )
 
 
-QUESTION = "How many books are there?"
-TASK = QueryTask(id="task_1", description=QUESTION)
+TASK = QueryTask(id="task_1", description="How many books are there?")
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-
-
-def _judge(question: str, columns: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> JudgeRequest:
-    return JudgeRequest(question, TASK, "SELECT 1", columns, rows, len(rows))
-
-
-def _result(question: str = QUESTION, **changes: object) -> SummaryRequest:
-    result = QueryResult(
-        task_id="task_1", attempt=1, sql="SELECT COUNT(*) FROM book", data=[[3]], columns=["n"], rows_returned=1,
-        status="success", reasoning="book, number of book rows",
-    ).model_copy(update=changes)  # fmt: skip
-    return SummaryRequest(question, QueryPlan(plan_type="single", confidence=0.9, tasks=[TASK]), (result,))
 
 
 async def test_an_empty_copy_of_a_database_does_not_make_a_reading_doubtful(library: Database, schema: Schema) -> None:
@@ -90,27 +84,20 @@ async def test_an_empty_copy_of_a_database_does_not_make_a_reading_doubtful(libr
     assert plan.confidence >= (await OfflineModel(library).plan(there)).plan.confidence - 0.05
 
 
-@pytest.mark.parametrize(
-    ("question", "columns", "rows", "highest"),
-    [
-        (QUESTION, ("n",), ((3,),), 0.5),
-        (QUESTION, ("n",), ((3,), (4,)), 0.4),
-        (QUESTION, ("title",), (("Rivers",),), 0.4),
-        (QUESTION, ("n",), ((None,),), 0.3),
-        ("List the books", ("title",), (), 0.4),
-    ],
-)
+@pytest.mark.parametrize(("question", "column", "found", "highest"), rows("parser/judged.jsonl"))
 async def test_never_judges_above_neutral(
-    library: Database, question: str, columns: tuple[str, ...], rows: tuple[tuple[object, ...], ...], highest: float
+    library: Database, question: str, column: str, found: list[list[object]], highest: float
 ) -> None:
-    judgement = await OfflineModel(library).judge(_judge(question, columns, rows))
+    request = JudgeRequest(question, TASK, "SELECT 1", (column,), tuple(map(tuple, found)), len(found))
+    judgement = await OfflineModel(library).judge(request)
     assert 0.0 <= judgement.score <= highest
     assert judgement.reasoning
 
 
 async def test_tells_the_first_of_several_rows_states_doubts_and_escapes_markdown(library: Database) -> None:
-    request = _result(columns=["title", "n"], data=[["*Rivers* | <b>", 2], ["Small Hours", 1]], rows_returned=2)
-    request = SummaryRequest(request.question, request.plan, request.results, ("The score is low.",))
+    found = [["*Rivers* | <b>", 2], ["Small Hours", 1]]
+    result = _result("SELECT COUNT(*) FROM book", ["title", "n"], found)
+    request = SummaryRequest(TASK.description, _plan(TASK), (result,), ("The score is low.",))
     text = (await OfflineModel(library).summarize(request)).text
     assert "There are 2 rows" in text
     assert "**\\*Rivers\\* \\| \\<b\\>** has the highest n: **2**; Small Hours the lowest: 1." in text

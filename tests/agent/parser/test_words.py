@@ -1,4 +1,5 @@
-"""Names of schemas, periods, distances, units and wording, and the joins between the tables that were named."""
+"""Names of schemas, periods, distances, units and wording, and the joins between the tables that were named; dates and
+figures as engines keep them, read and counted alike on each."""
 
 from __future__ import annotations
 
@@ -6,39 +7,40 @@ import datetime as dt
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from sqlglot import exp
 
+from agent.knowledge.stored_dates import date_form
 from agent.knowledge.vocabulary import abbreviates, split_name, vocabulary
 from agent.parser import read
 from agent.parser.joins import JoinGraph
 from agent.parser.periods import before, period_at
+from agent.parser.sql_parts import DateFunctions, as_number
 from agent.parser.units import converted, sql_in_whole_units
 from agent.parser.wording import Known, Wording, worded
 from agent.sources.structure import read_structure
+from eval.databases import open_database
+from eval.language.numbers import text_figures
 from eval.language.tokens import tokenize
-from eval.schema import Column, ForeignKey, Schema, Table
-from tests.asked import TODAY, Asked
+from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+from eval.sql import check, parsed_from_tree
+from tests.asked import TODAY, Asked, rows_of
 from tests.clock import unit
 from tests.pairs import rows, sections
+from tests.writing import url_on, write
 
-CENTS = sections("parser/minor_units.txt")
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("orderDetails", ("order", "detail")), ("EMP_FNAME", ("employee", "first", "name")), ("qty", ("quantity",)),
-     ("date_of_birth", ("date", "birth")), ("CustomerID", ("customer", "id")), ("straße", ("straße",))],
-)  # fmt: skip
-def test_names_of_schemas_are_split_into_words(name: str, words: tuple[str, ...]) -> None:
-    assert split_name(name) == words
+UNITS = sections("parser/minor_units.txt")
+CENTS = [*UNITS["in whole units"], *((*case, None) for case in UNITS["as it is"])]
 
 
-@pytest.mark.parametrize(
-    ("short", "word", "meant"),
-    [("shp", "shipment", True), ("mk", "make", True), ("clm", "claim", True), ("drv", "river", False),
-     ("shp", "ship", True), ("st", "customer", False), ("ct", "contract", False), ("seg", "segment", True)],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "words"), rows("parser/names_split.jsonl"))
+def test_names_of_schemas_are_split_into_words(name: str, words: list[str]) -> None:
+    assert list(split_name(name)) == words
+
+
+@pytest.mark.parametrize(("short", "word", "meant"), rows("parser/names_without_vowels.jsonl"))
 def test_names_without_vowels_stand_for_words(short: str, word: str, meant: bool) -> None:
     assert abbreviates(short, word) is meant
 
@@ -70,14 +72,9 @@ def test_units_are_converted_to_the_column_s_own() -> None:
     assert converted(30, "year", ("age",)) == 30
 
 
-@pytest.mark.parametrize(("question", "sql", "whole"), CENTS["in whole units"])
-def test_cents_are_told_in_whole_units(question: str, sql: str, whole: str) -> None:
+@pytest.mark.parametrize(("question", "sql", "whole"), CENTS)
+def test_cents_are_told_in_whole_units(question: str, sql: str, whole: str | None) -> None:
     assert sql_in_whole_units(sql, "sqlite", question) == whole
-
-
-@pytest.mark.parametrize(("question", "sql"), CENTS["as it is"])
-def test_what_needs_no_change_stays(question: str, sql: str) -> None:
-    assert sql_in_whole_units(sql, "sqlite", question) is None
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +91,7 @@ def test_what_was_not_understood_is_told_in_the_words_of_the_question() -> None:
 
 
 @pytest.mark.parametrize(("question", "plain"), rows("parser/wording.jsonl"))
-def test_everyday_words_become_words_that_are_read(
-    wording: Callable[[str], Wording], question: str, plain: str
-) -> None:
+def test_everyday_words_become_words_it_reads(wording: Callable[[str], Wording], question: str, plain: str) -> None:
     assert wording(question).text == plain
 
 
@@ -131,9 +126,7 @@ GRAPH = JoinGraph(vocabulary(SCHEMA))
 
 def test_knows_which_rows_a_join_repeats() -> None:
     over_bridge, to_parent = GRAPH.plan(["actor", "film"]), GRAPH.plan(["casting", "film"])
-    assert over_bridge is not None
     assert over_bridge.multiplies("actor")
-    assert to_parent is not None
     assert not to_parent.multiplies("casting")
 
 
@@ -150,11 +143,9 @@ def test_goes_over_real_links_rather_than_over_a_shared_parent() -> None:
     )
     graph = JoinGraph(vocabulary(schema))
     plan = graph.plan(["product", "refund"])
-    assert plan is not None
     assert plan.tables == ("product", "sale", "refund")
     assert plan.fan_outs() == frozenset()
     shared = graph.plan(["product", "newsletter"])
-    assert shared is not None
     assert shared.fan_outs() == {"tenant"}
     assert read("How many newsletters per product title?", schema).abstained
 
@@ -180,6 +171,52 @@ def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
     plan = graph.plan(["part_7", "part_1234"])
 
     assert time.process_time() - begun < 20 * unit()
-    assert plan is not None
     assert plan.tables == ("part_7", "hub", "part_1234")
     assert len(graph.between("hub", "part_7")) == len(graph.between("part_7", "hub")) == 1
+
+
+TEXTS = ("8", "$1,250.50", "n/a", "60", "")
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql", "clickhouse", "sail"])
+def test_weekdays_count_from_sunday_on_each_engine(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """PostgreSQL's `D` counts from 1, and the names of the days in an answer were those of the day after."""
+    url = url_on(engine, request, tmp_path)
+    if engine in ("sqlite", "duckdb"):
+        write(url, "CREATE TABLE t (a INTEGER)")
+    with open_database(url) as database:
+        dialect = database.dialect
+        day = exp.cast(exp.Literal.string("2024-06-16"), exp.DataType.Type.DATE)
+        column = exp.Literal.string("2024-06-16") if dialect == "sqlite" else day
+        part = DateFunctions(dialect).part(column, "DATE", "weekday").sql(dialect=dialect)
+        assert rows_of(database, f"SELECT {part} AS weekday") == [("0",)]
+
+
+@pytest.mark.parametrize(("values", "form"), rows("parser/date_forms.jsonl"))
+def test_stored_forms_are_told_from_the_values(values: list[str], form: str) -> None:
+    assert date_form(values, dated=True) == form
+
+
+def test_numbers_are_dates_only_where_the_name_says_so() -> None:
+    assert date_form(["20231103"], dated=False) == ""
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse"])
+def test_every_dialect_reads_every_date_form(dialect: Dialect) -> None:
+    for form in ("%d.%m.%Y", "%m/%d/%Y %H:%M", "%Y%m%d", "unix", "unix_ms"):
+        moment = DateFunctions(dialect).moment(exp.column("d"), form)
+        assert check(parsed_from_tree(exp.select(moment).from_("t"), dialect)).statement is not None, form
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql"])
+def test_figures_kept_as_text_are_numbers(tmp_path: Path, request: pytest.FixtureRequest, engine: Dialect) -> None:
+    url = url_on(engine, request, tmp_path)
+    values = ", ".join(f"({k}, '{text}')" for k, text in enumerate(TEXTS))
+    write(url, "CREATE TABLE kept (k INTEGER, x VARCHAR(20))", f"INSERT INTO kept VALUES {values}")
+    with open_database(url) as database:
+        for complete in (True, False):
+            figures = text_figures(TEXTS, complete)
+            assert figures is not None
+            query = exp.select(as_number(exp.column("x"), figures, engine)).from_("kept").order_by("k").sql(engine)
+            told = [None if v is None else float(str(v)) for (v,) in rows_of(database, query)]
+            assert told == [8.0, 1250.5, None, 60.0, None]

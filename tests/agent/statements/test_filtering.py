@@ -13,33 +13,11 @@ from agent.statements.filtering import BadFilter, Filter, FilterKind, filterable
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.sql import parse
-from tests.agent.statements.stall import query, run, stall, statements
+from tests.agent.statements.conftest import query, run, stall, statements
+from tests.pairs import rows, sections
 from tests.writing import write
 
 TODAY = dt.date(2024, 5, 15)
-FURTHER = (
-    "SELECT h.id, COUNT(s.id) FROM shops h LEFT JOIN sales s ON s.shop_id = h.id GROUP BY h.id",
-    "SELECT h.town FROM shops h WHERE NOT EXISTS (SELECT 1 FROM sales s WHERE s.shop_id = h.id)",
-    "SELECT COUNT(*) FROM sales WHERE amount > (SELECT AVG(amount) FROM sales)",
-    "WITH big AS (SELECT * FROM sales WHERE amount > 5) SELECT status, COUNT(*) FROM big GROUP BY status",
-    "SELECT title FROM goods WHERE id IN (SELECT goods_id FROM sales) OR kind = 'toy'",
-    "SELECT status FROM sales WHERE amount > 50 UNION SELECT town FROM shops",
-    "SELECT r.title, COUNT(*) FROM sales s RIGHT JOIN shops h ON s.shop_id = h.id JOIN regions r "
-    "ON r.id = h.region_id GROUP BY r.title",
-    "SELECT COUNT(*) FROM (SELECT shop_id, SUM(amount) AS total FROM sales GROUP BY shop_id) t WHERE total > 90",
-)
-FILTERS: dict[str, tuple[FilterKind, str, str, tuple[str | None, ...]]] = {
-    "a period in words": ("date", "sales", "sold_on", ("last month",)),
-    "from a day to a day": ("date", "sales", "sold_on", ("2024-02-03", "2024-04-20")),
-    "since a day": ("date", "sales", "sold_on", ("2024-03-01", None)),
-    "a value": ("value", "sales", "status", ("paid",)),
-    "values and NULL": ("value", "sales", "status", ("open", None)),
-    "NULL": ("value", "goods", "kind", (None,)),
-    "a value with a quote, three keys away": ("value", "regions", "title", ("O'Hara",)),
-    "a table that is joined": ("value", "shops", "town", ("Rome", "Oslo")),
-    "at least": ("number", "sales", "amount", ("20", None)),
-    "between": ("number", "sales", "amount", ("-3.5", "30")),
-}
 PARENTS = {"shops": [("region_id", "regions")], "sales": [("shop_id", "shops"), ("goods_id", "goods")]}
 COLUMNS = {
     "regions": ("id", "title"), "shops": ("id", "region_id", "town", "size"), "goods": ("id", "title", "kind"),
@@ -85,15 +63,17 @@ def _number(cell: Any) -> Any:
         return cell
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_the_rows_are_those_of_a_database_without_the_others(name: str, market: Database, tmp_path: Path) -> None:
-    kind, table, column, value = FILTERS[name]
+@pytest.mark.parametrize(("name", "kind", "table", "column", "given"), rows("statements/filters.jsonl"))
+def test_the_rows_are_those_of_a_database_without_the_others(
+    name: str, kind: FilterKind, table: str, column: str, given: list[str | None], market: Database, tmp_path: Path
+) -> None:
+    value = tuple(given)
     url = f"sqlite:///{tmp_path}/fewer.db"
     write(url, *statements(reduced(kind, table, column, value)))
     fewer = open_database(url)
     draw = random.Random(5)
     bound = 0
-    for sql in [*FURTHER, *(query(draw)[0] for _ in range(12))]:
+    for sql in [*sections("statements/lists.txt")["filtered"][0], *(query(draw)[0] for _ in range(12))]:
         narrowed, [held] = filtered(
             parse(sql, market.dialect), market, [Filter(kind, ((table, column),), value)], TODAY
         )
@@ -128,22 +108,12 @@ def test_what_a_query_can_be_filtered_by(plain: Database) -> None:
     assert found == {("shops", "town"): "value", ("shops", "size"): "value", ("regions", "title"): "value"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "column", "value"),
-    [
-        ("date", "sold_on", ("the day of the tiger",)),
-        ("date", "sold_on", ("2024-13-01", None)),
-        ("date", "sold_on", (None, None)),
-        ("number", "amount", ("1; DROP TABLE sales", None)),
-        ("number", "amount", ("nan", None)),
-        ("number", "amount", ("1e999", None)),
-    ],
-)
-def test_a_value_that_is_no_value_is_refused(
-    plain: Database, kind: FilterKind, column: str, value: tuple[str | None, ...]
-) -> None:
+@pytest.mark.parametrize(("kind", "column", "value"), rows("statements/no_values.jsonl"))
+def test_no_value_is_refused(plain: Database, kind: FilterKind, column: str, value: list[str | None]) -> None:
     with pytest.raises(BadFilter):
-        filtered(parse("SELECT * FROM sales", "sqlite"), plain, [Filter(kind, (("sales", column),), value)], TODAY)
+        filtered(
+            parse("SELECT * FROM sales", "sqlite"), plain, [Filter(kind, (("sales", column),), tuple(value))], TODAY
+        )
 
 
 def test_a_value_is_never_more_than_a_constant(plain: Database) -> None:

@@ -1,27 +1,30 @@
-"""A query that does not run is made one that does, and every change is told; names are spelled as they are stored."""
+"""A query that does not run is made one that does, and every change is told; names are spelled as they are stored. A
+correction teaches what it changed: paraphrases become right, and other questions stay as they were."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from agent.config import Settings
+from agent.runner import Answer, run
+from agent.state import Term
+from agent.statements.corrections import learned
 from agent.statements.mending import mended
 from agent.statements.spelling import as_stored, in_any_case, without_escapes
 from eval.databases import Database, open_database
 from eval.schema import Column, Dialect, Schema, Table
 from tests.agent.access.company import build
-from tests.pairs import rows
+from tests.pairs import rows, sections
+from tests.writing import sqlite_file
 
-MADE = [
-    "CREATE TABLE clients (client_id INTEGER PRIMARY KEY, full_name TEXT, town TEXT, born DATE)",
-    "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES clients(client_id), total REAL)",
-    "INSERT INTO clients VALUES (1, 'Ada', 'Rome', '1990-05-06'), (2, 'Bo', 'Oslo', '2001-02-03')",
-    "CREATE TABLE lines (order_id INTEGER REFERENCES orders(order_id), article TEXT)",
-    "INSERT INTO orders VALUES (1, 1, 10), (2, 1, 5), (3, 2, 7)",
-    "INSERT INTO lines VALUES (1, 'tea'), (3, 'rice')",
-]
+STATEMENTS = sections("statements/made.txt")
+MADE = list(STATEMENTS["shop"][0])
 
 
 @pytest.fixture(scope="module")
@@ -33,30 +36,19 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize(("sql", "wanted", "told"), rows("statements/mended.jsonl"))
-def test_it_runs_and_says_what_was_changed(
-    database: Database, sql: str, wanted: list[list[object]], told: list[str]
-) -> None:
+def test_it_runs_and_says_the_change(database: Database, sql: str, wanted: list[list[object]], told: list[str]) -> None:
     made = mended(sql, database)
     assert made.problem == ""
-    assert made.result is not None
     assert [list(row) for row in made.result.rows] == wanted
     assert bool(made.changes) == bool(told)
     assert all(any(words in change for change in made.changes) for words in told), made.changes
-
-
-NAMED = [
-    'CREATE TABLE "Client" ("Id" INTEGER PRIMARY KEY, "FullName" TEXT)',
-    'CREATE TABLE "Order" (id INTEGER PRIMARY KEY, "Group" TEXT, client INTEGER REFERENCES "Client"("Id"))',
-    """INSERT INTO "Client" VALUES (1, 'Ada')""",
-    """INSERT INTO "Order" VALUES (1, 'A', 1), (2, 'B', 1)""",
-]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres_url"])
 def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     folder = tmp_path_factory.mktemp("named")
     url = f"sqlite://{folder}/named.db" if request.param == "sqlite" else request.getfixturevalue(request.param)
-    build(url, NAMED)
+    build(url, list(STATEMENTS["names in capitals"][0]))
     with open_database(url) as opened:
         yield opened
 
@@ -66,7 +58,6 @@ def test_names_are_quoted_where_the_engine_needs_it(named: Database, sql: str, w
     made = mended(sql, named)
 
     assert made.problem == "", made.sql
-    assert made.result is not None
     assert [list(row) for row in made.result.rows] == wanted
     assert made.changes
 
@@ -111,3 +102,54 @@ def test_what_is_quoted_stays(text: str, plain: str) -> None:
 def test_texts_in_any_case(dialect: Dialect, written: str, compared: str | None) -> None:
     columns = (Column("id", "int"), Column("s", "varchar(9)"), Column("kind", "order_enum"), Column("day", "date"))
     assert in_any_case(written, Schema(dialect, (Table("t", columns),))) == (compared or written)
+
+
+TRADES = rows("statements/trades.jsonl")
+KILN = TRADES[1][0]
+
+
+def answered(question: str, database: Database, taught: Sequence[Term] = ()) -> Answer:
+    return asyncio.run(run(question, database=database, model="offline", settings=Settings(), taught=taught))
+
+
+def right(answer: Answer, gold: str, database: Database) -> bool:
+    with closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as connection:
+        wanted = connection.execute(gold).fetchall()
+    return answer.status in ("success", "doubtful") and as_set(answer.rows) == as_set(wanted)
+
+
+def as_set(rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
+    plain = (tuple(round(v, 4) if isinstance(v, float) else v for v in row) for row in rows)
+    return sorted(plain, key=repr)
+
+
+@pytest.mark.parametrize(("script", "question", "corrected", "taught", "paraphrases", "others"), TRADES)
+def test_one_correction_lifts_its_paraphrases_and_changes_nothing_else(
+    tmp_path: Path,
+    script: str,
+    question: str,
+    corrected: str,
+    taught: str,
+    paraphrases: list[tuple[str, str]],
+    others: list[str],
+) -> None:
+    with open_database(sqlite_file(tmp_path / "trade.sqlite", script)) as database:
+        first = answered(question, database)
+        guess = first.attempts[-1].guess if first.attempts else ""
+        term = learned(question, first.sql or "", corrected, database, guess)
+        assert term is not None
+        assert f"{term.kind}|{term.term}" == taught
+        for paraphrase, gold in paraphrases:
+            assert not right(answered(paraphrase, database), gold, database), paraphrase
+            assert right(answered(paraphrase, database, [term]), gold, database), paraphrase
+        assert [q for q in others if answered(q, database).sql != answered(q, database, [term]).sql] == []
+
+
+@pytest.mark.parametrize(("question", "ran", "corrected", "taught"), rows("statements/changes.jsonl"))
+def test_only_one_change_is_learned(tmp_path: Path, question: str, ran: str, corrected: str, taught: str) -> None:
+    period = "{0} >= '2024-05-01' AND {0} < '2024-06-01'"
+    forms = {"all": "SELECT COUNT(*) FROM firings"}
+    forms |= {d: f"SELECT id FROM firings WHERE {period.format(f'{d}_on')}" for d in ("loaded", "opened")}
+    with open_database(sqlite_file(tmp_path / "kiln.sqlite", KILN)) as kiln:
+        term = learned(question, ran.format(**forms), corrected.format(**forms), kiln)
+    assert (f"{term.kind}|{term.term}|{term.means}" if term else "") == taught

@@ -28,9 +28,8 @@ TABLES = (FIXTURES / "statements/market.sql").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     path = sqlite_file(tmp_path_factory.mktemp("reading") / "market.sqlite", TABLES)
-    database = open_database(f"sqlite:///{path}")
-    yield database
-    database.close()
+    with open_database(path) as database:
+        yield database
 
 
 def told(database: Database, sql: str) -> list[LeftOut]:
@@ -71,16 +70,8 @@ def test_a_date_and_a_figure_can_be_changed(market: Database) -> None:
 
 
 def test_a_date_of_the_row_that_is_referred_to_can_be_taken(tmp_path: Path) -> None:
-    path = sqlite_file(
-        tmp_path / "shop.sqlite",
-        """
-            CREATE TABLE trips (id INTEGER PRIMARY KEY, "order" TEXT, ended_on DATE);
-            CREATE TABLE bags (id INTEGER PRIMARY KEY, trip_id INTEGER REFERENCES trips(id), sold_on DATE, kilos REAL);
-            INSERT INTO trips VALUES (1, 'a', '2024-01-01'), (2, 'b', '2025-01-01');
-            INSERT INTO bags VALUES (1, 1, NULL, 5), (2, 1, NULL, 6), (3, 2, '2024-06-01', 7);
-        """,
-    )
-    with open_database(path) as database:
+    script = (FIXTURES / "statements/trips.sql").read_text(encoding="utf-8")
+    with open_database(sqlite_file(tmp_path / "shop.sqlite", script)) as database:
         sql = "SELECT SUM(kilos) FROM bags WHERE sold_on BETWEEN '2024-01-01' AND '2024-12-31'"
         _, period = read(database, sql)
         assert [one.label for one in period.others] == ["trips.ended_on"]

@@ -7,25 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.jsonl import write_lines
+from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file
 
-QUESTIONS = [
-    ("all", "How many customers are there?", "SELECT COUNT(*) FROM customers", "easy"),
-    ("berlin", "Who lives in Berlin?", "SELECT name FROM customers WHERE city = 'Berlin'", "easy"),
-    ("oldest", "The oldest first", "SELECT name FROM customers ORDER BY age DESC", "medium"),
-    (
-        "spent",
-        "What did each customer spend?",
-        "SELECT c.name, SUM(o.amount) FROM customers AS c JOIN orders AS o ON o.customer_id = c.id GROUP BY c.id",
-        "hard",
-    ),
-]
-STORE = """
-CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER);
-CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), amount REAL);
-INSERT INTO customers VALUES (1, 'Ada', 'Berlin', 36), (2, 'Bob', 'Paris', 50), (3, 'Cem', 'Berlin', 20);
-INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 4.5), (3, 2, 7.25), (4, 3, 1);
-"""
+QUESTIONS = rows("assessment/questions.jsonl")
+STORE = (FIXTURES / "assessment/store.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""Who is asked what, and what an answer is worth: participants good, idle, dead and hostile, over real HTTP."""
+"""Who is asked what, and what an answer is worth: participants good, idle, dead and hostile, over real HTTP; and the
+kind of mistake that a wrong answer makes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ from eval.assessment import (
     participant,
     select_tasks,
 )
+from eval.assessment.judgement import JudgeRequest, judge
 from eval.assessment.participants import Caller
+from eval.assessment.records import Judgement
 from experiments.reference_participants import Raw, Reply, serving
 from tests.eval.assessment.conftest import STORE
 from tests.pairs import rows
@@ -49,7 +52,7 @@ def asked(selection: Selection, say: Reply, *, rpc: bool = False, **options: Any
         return ask(selection, stand.url, **options)[stand.url]
 
 
-def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
+def test_gold_is_right_everywhere_and_idle_answers_score_low(
     selection: Selection, golds: dict[str, str], dead_url: str
 ) -> None:
     for preset in ("default", "performance"):
@@ -73,14 +76,6 @@ def test_gold_is_right_everywhere_and_idle_answers_are_worth_little(
         assert counted[empty.url].failures == {"no_sql": len(golds)}
 
 
-ONLY_1_0 = {"supportedInterfaces": [{"url": "http://x/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}
-BOTH = {"url": "http://x/old", "supportedInterfaces": [
-    {"url": "http://x/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
-    {"url": "http://x/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
-]}  # fmt: skip
-OVER_HTTP = {"supportedInterfaces": [{"url": "http://x", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"}]}
-
-
 def slow_a2a(golds: dict[str, str], *, new: bool) -> Reply:
     """A task is at work at first, and has the SQL when it is asked for again; `new`: protocol 1.0, else 0.3."""
     last = {"sql": ""}
@@ -97,16 +92,7 @@ def slow_a2a(golds: dict[str, str], *, new: bool) -> Reply:
     return say
 
 
-@pytest.mark.parametrize(
-    ("card", "paths"),
-    [
-        (ONLY_1_0, ["/rpc SendMessage", "/rpc GetTask"]),
-        (BOTH, ["/rpc SendMessage", "/rpc GetTask"]),
-        ({"url": "http://x/old"}, ["/old message/send", "/old tasks/get"]),
-        (OVER_HTTP, ["/message:send", "/tasks/a%2F1"]),
-    ],
-    ids=["1.0", "both", "0.3", "HTTP+JSON"],
-)
+@pytest.mark.parametrize(("card", "paths"), rows("assessment/cards.jsonl"))
 def test_a_participant_is_called_in_the_protocol_of_its_card(
     selection: Selection, golds: dict[str, str], card: dict[str, Any], paths: list[str]
 ) -> None:
@@ -235,15 +221,10 @@ def test_a_card_may_not_send_the_questions_to_another_host(selection: Selection)
     assert one.right
 
 
-HOSTILE = {
-    "endless": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n",
+HOSTILE = dict(rows("assessment/hostile.jsonl")) | {
     "huge": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000000) "
     f"SELECT i, '{'x' * 1000}' || i FROM n",
-    "writes": "DELETE FROM customers",
-    "attaches": "ATTACH DATABASE '/tmp/x' AS y",
-    "two": "SELECT 1; DROP TABLE customers",
     "deep": "SELECT " + "(" * 3_000 + "1" + ")" * 3_000,
-    "nonsense": "Sorry, I cannot help",
 }
 
 
@@ -295,27 +276,24 @@ def test_an_answer_that_its_judge_has_no_memory_for_keeps_its_place_in_every_fig
     assert one.judgement.mistakes[0].category == "incorrect_planning"
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"confidence": 0.8, "tokens": 120, "cost": 0.02}, (0.8, 120, 0.02)),
-        ({"confidence": 7, "usage": {"prompt_tokens": 100, "completion_tokens": 20}, "cost_usd": 1}, (None, 120, 1.0)),
-        ({"confidence": "high", "tokens": -1, "cost": True}, (None, None, None)),
-        ({"tokens": {"input": 5, "output": 6}}, (None, 11, None)),
-    ],
-)
-def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: object) -> None:
+@pytest.mark.parametrize(("given", "expected"), rows("assessment/usage.jsonl"))
+def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[str, Any], expected: list[Any]) -> None:
     answer = answer_of(lambda task: {"sql": SQL, **given}, TASK)
-    assert (answer.confidence, answer.tokens, answer.cost) == expected
+    assert [answer.confidence, answer.tokens, answer.cost] == expected
 
 
-UNUSABLE = ["ftp://host/x", "file:///etc/passwd", "host:80", "http://", "http://user:pw@host/", "http://h/?q=1"]
-
-
-@pytest.mark.parametrize("url", [*UNUSABLE, "http://[::1"])
-def test_only_plain_http_urls_are_called(url: str) -> None:
-    with pytest.raises(ParticipantUnusable):
-        participant("p", url)
+def test_only_plain_http_urls_are_called() -> None:
+    for url in [
+        "ftp://host/x",
+        "file:///etc/passwd",
+        "host:80",
+        "http://",
+        "http://user:pw@host/",
+        "http://h/?q=1",
+        "http://[::1",
+    ]:
+        with pytest.raises(ParticipantUnusable):
+            participant("p", url)
 
 
 def test_filters_choose_and_say_what_there_is(place: Path) -> None:
@@ -332,3 +310,40 @@ def test_filters_choose_and_say_what_there_is(place: Path) -> None:
         select_tasks(dialect="cobol")
     with pytest.raises(SelectionError, match="Oracle Database is not executed here; choose sqlite"):
         select_tasks(dialect="oracle")
+
+
+GOLD = (
+    "SELECT c.name, SUM(o.amount) FROM customers AS c "
+    "JOIN orders AS o ON o.customer_id = c.id WHERE c.age > 25 GROUP BY c.id"
+)
+
+
+def judged(place: Path, sql: str, gold: str = GOLD) -> Judgement:
+    return judge(JudgeRequest(str(place / "databases" / "store.sqlite"), "?", (gold,), sql, ""))
+
+
+@pytest.mark.parametrize(("sql", "category", "message"), rows("assessment/mistakes.jsonl"))
+def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, message: str) -> None:
+    judgement = judged(place, sql)
+    assert judgement.ex is False
+    assert judgement.mistakes[0].category == category, judgement.mistakes
+    assert message in judgement.mistakes[0].reason
+
+
+def test_a_right_answer_has_no_mistakes_however_it_is_written(place: Path) -> None:
+    other = (
+        "SELECT (SELECT name FROM customers WHERE id = customer_id), SUM(amount) "
+        "FROM orders WHERE customer_id < 3 GROUP BY 1"
+    )
+    judgement = judged(place, other)
+    assert (judgement.ex, judgement.mistakes, judgement.difference) == (True, (), None)
+
+
+def test_what_differs_is_shown_in_a_few_rows(place: Path) -> None:
+    judgement = judged(place, GOLD.replace("> 25", "> 40")).difference
+    assert (judgement.gold_rows, judgement.rows) == (2, 1)
+    assert judgement.missing == (("Ada", 15.0),)
+    assert judgement.extra == ()
+    gold = "SELECT name FROM customers ORDER BY age"
+    reordered = judged(place, "SELECT name FROM customers ORDER BY name", gold).difference
+    assert reordered.reordered

@@ -23,15 +23,18 @@ from eval.databases import (
 )
 from eval.databases.clickhouse import STANDARD_SETTINGS
 from eval.databases.urls import parse_target
-from eval.sql import check, parse, resolve
+from eval.sql import parse, resolve
 from eval.statement import ReadStatement
 from tests.conftest import chdb_client
 from tests.pairs import FIXTURES
+from tests.writing import rows_of
 
 _NOT_SETTINGS = frozenset(
     {"database", "query_id", "session_id", "compress", "decompress", "client_protocol_version", "wait_end_of_query"}
     | {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "query", "enable_http_compression", "role"}
 )
+ENDLESS = "SELECT count() FROM numbers_mt(100000000000) WHERE sipHash64(number) % 7 = 3"
+NEVER_ORDERED = "SELECT count(*) FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id WHERE o.id IS NULL"
 
 
 @contextmanager
@@ -102,9 +105,6 @@ def served(folder: str, profile: dict[str, str] | None = None) -> Iterator[tuple
         thread.join(5)
 
 
-ENDLESS = "SELECT count() FROM numbers_mt(100000000000) WHERE sipHash64(number) % 7 = 3"
-
-
 @pytest.fixture(scope="module")
 def shop_url(clickhouse_url: str) -> str:
     script = (FIXTURES / "databases/setup_clickhouse.sql").read_text(encoding="utf-8")
@@ -120,17 +120,8 @@ def shop(shop_url: str) -> Iterator[Database]:
         yield database
 
 
-def run(database: Database, sql: str, limits: Limits | None = None) -> list[tuple[object, ...]]:
-    statement = check(parse(sql, "clickhouse"), database.schema()).statement
-    assert statement is not None, sql
-    result = database.execute(statement, limits=limits)
-    assert result.ok, result.error
-    return list(result.rows)
-
-
 def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> None:
     customers, orders, berliners = (shop.schema().table(n) for n in ("customers", "orders", "berliners"))
-    assert customers is not None
     assert customers.comment == "people who buy"
     assert customers.row_count == 10
     assert not customers.row_count_estimated
@@ -141,7 +132,6 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
         True,
         "where they live",
     )
-    assert orders is not None
     assert orders.primary_key == ("id",)  # not in ORDER BY, but named and filled like a key
     assert [(i.name, i.columns) for i in orders.indexes] == [
         ("ORDER BY", ("customer_id", "at")),
@@ -151,7 +141,6 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
         (("customer_id",), "customers", True)
     ]
     assert {c.name: c.type for c in orders.columns}["lines.pieces"] == "Array(Int32)"
-    assert berliners is not None
     assert berliners.kind == "view"
 
 
@@ -161,11 +150,11 @@ def test_nested_columns_are_known_and_answered(shop: Database) -> None:
         "ARRAY JOIN lines.product AS product WHERE id = 0 ORDER BY product"
     )
     assert resolve(parse(sql, "clickhouse"), shop.schema()).phantoms == ()
-    assert run(shop, sql) == [("a", 1, "y", 2, "p"), ("a", 1, "y", 2, "q")]
+    assert rows_of(shop, sql) == [("a", 1, "y", 2, "p"), ("a", 1, "y", 2, "q")]
 
 
 def test_values_come_as_plain_python(shop: Database) -> None:
-    ((day, at, tags, place, total),) = run(
+    ((day, at, tags, place, total),) = rows_of(
         shop,
         "SELECT c.joined, o.at, o.tags, o.place, o.total FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
         "WHERE o.id = 7",
@@ -177,11 +166,10 @@ def test_values_come_as_plain_python(shop: Database) -> None:
 
 
 def test_a_query_means_what_the_standard_says(shop: Database) -> None:
-    assert run(shop, "SELECT count(*) FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
-               "WHERE o.id IS NULL") == [(5,)]  # fmt: skip
-    assert run(shop, "SELECT sum(total), max(id) FROM orders WHERE id > 1000") == [(None, None)]
-    assert run(shop, "SELECT 1 AS x UNION SELECT 1") == [(1,)]
-    assert run(shop, "SELECT max(id) AS id FROM orders WHERE id < 50") == [(49,)]
+    assert rows_of(shop, NEVER_ORDERED) == [(5,)]
+    assert rows_of(shop, "SELECT sum(total), max(id) FROM orders WHERE id > 1000") == [(None, None)]
+    assert rows_of(shop, "SELECT 1 AS x UNION SELECT 1") == [(1,)]
+    assert rows_of(shop, "SELECT max(id) AS id FROM orders WHERE id < 50") == [(49,)]
 
 
 def test_a_name_that_does_not_exist_is_told_in_the_engine_s_words(shop: Database) -> None:
@@ -262,8 +250,7 @@ def test_a_server_is_read_over_http(shop_url: str, chdb_folder: Path, profile: d
         open_database(f"clickhouse://reader:secret@{place}/{name}") as database,
     ):
         assert len(database.schema().tables) == 3
-        assert run(database, "SELECT count(*) FROM customers AS c LEFT JOIN orders AS o ON o.customer_id = c.id "
-                   "WHERE o.id IS NULL") == [(5,)]  # fmt: skip
+        assert rows_of(database, NEVER_ORDERED) == [(5,)]
         late = database.execute(ReadStatement(ENDLESS, "clickhouse"), limits=Limits(seconds=0.5))
         assert late.status == "timeout"
         assert database.execute(ReadStatement("DROP TABLE orders", "clickhouse")).status == "error"

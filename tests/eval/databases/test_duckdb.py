@@ -27,10 +27,7 @@ def shop(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
-    sections("databases/refusals.txt")["duckdb"],
-)
+@pytest.mark.parametrize(("sql", "words"), sections("databases/refusals.txt")["duckdb"])
 def test_nothing_but_a_query_of_the_file(shop: Path, sql: str, words: str) -> None:
     canary = duckdb.sql("SELECT 1")  # a variable of the caller, which DuckDB would read by its name
     assert canary is not None

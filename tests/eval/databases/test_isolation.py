@@ -79,7 +79,6 @@ def count(database: Database) -> object:
 def children() -> set[int]:
     """The processes that the fork server of this process has forked, zombies included."""
     server = workers._server
-    assert server is not None
     return {int(p) for p in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()}
 
 
@@ -282,7 +281,6 @@ def test_nothing_is_left_when_the_server_ends(path: Path, tmp_path: Path, killed
     with subprocess.Popen(
         [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     ) as process:
-        assert process.stdout is not None
         server = int(process.stdout.readline())
         if killed:
             process.kill()
@@ -302,7 +300,6 @@ def test_a_fork_server_that_was_lost_is_started_again(tmp_path: Path) -> None:
     with open_database(made_sqlite(tmp_path / "f.sqlite"), isolation="process") as database:
         assert count(database) == ((3000,),)
         server = workers._server
-        assert server is not None
         server.kill()
         server.wait()
         results = [database.execute(read(database, "SELECT count(*) FROM many")) for _ in range(3)]

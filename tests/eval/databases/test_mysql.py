@@ -22,8 +22,6 @@ from tests.waiting import becomes
 
 pymysql = pytest.importorskip("pymysql")
 
-SETUP = (FIXTURES / "databases/setup_mysql.sql").read_text(encoding="utf-8")
-
 
 class Outside:
     """A plain connection beside the one under test."""
@@ -50,7 +48,7 @@ class Outside:
 @pytest.fixture(scope="module")
 def outside(mysql_url: str) -> Iterator[Outside]:
     plain = Outside(mysql_url)
-    for statement in SETUP.split(";"):
+    for statement in (FIXTURES / "databases/setup_mysql.sql").read_text(encoding="utf-8").split(";"):
         if statement.strip():
             plain(statement)
     plain("INSERT INTO many " + " UNION ALL ".join(f"SELECT {n}" for n in range(2000)))
@@ -71,23 +69,18 @@ def read(sql: str) -> ReadStatement:
 def test_structure(database: Database) -> None:
     schema = database.schema(ttl=0)
     people = schema.table("people")
-    assert people is not None
     assert (people.comment, people.row_count, people.row_count_estimated) == ("who works here", 2, False)
     name = people.column("name")
-    assert name is not None
     assert (name.type, name.nullable, name.comment) == ("varchar(20)", False, "full name")
     assert people.primary_key == ("id",)
     assert people.foreign_keys == (ForeignKey(("boss",), "people", ("id",)),)
     assert any(index.unique and index.columns == ("name",) for index in people.indexes)
     mixed = schema.table("mixed case")
-    assert mixed is not None
     assert [c.name for c in mixed.columns] == ["select", "größe", "a`b", "twice"]
     assert mixed.primary_key == ("select", "größe")
     uses = schema.table("uses")
-    assert uses is not None
     assert uses.foreign_keys == (ForeignKey(("x", "y"), mixed.name, ("select", "größe")),)
     view = schema.table("adults")
-    assert view is not None
     assert (view.kind, view.row_count, view.comment) == ("view", None, None)
 
 
@@ -121,13 +114,8 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
     assert becomes(lambda: outside.busy() == [], 60)
 
 
-@pytest.mark.parametrize(
-    ("sql", "refused"),
-    rows("databases/long_texts_of_mysql.jsonl"),
-)
-def test_what_cannot_be_stopped_is_not_begun_on_long_texts(
-    database: Database, outside: Outside, sql: str, refused: bool
-) -> None:
+@pytest.mark.parametrize(("sql", "refused"), rows("databases/long_texts_of_mysql.jsonl"))
+def test_what_no_kill_stops_is_not_begun_on_long(database: Database, outside: Outside, sql: str, refused: bool) -> None:
     if "mariadb" not in outside("SELECT VERSION()")[0][0].lower():
         pytest.skip("MySQL's own REPLACE takes time that grows with the length only")
     outside("CREATE OR REPLACE TABLE articles (id int, title varchar(99), body longtext, note mediumtext)")
@@ -152,9 +140,7 @@ def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside
         gc.enable()
 
 
-def test_no_statement_is_added_to_many_that_run_on_in_the_server(
-    database: Database, outside: Outside, mysql_url: str
-) -> None:
+def test_no_statement_is_added_to_many_that_run_on(database: Database, outside: Outside, mysql_url: str) -> None:
     assert isinstance(database, ServerDatabase)
     others = [Outside(mysql_url) for _ in range(MOST_LEFT_RUNNING)]
     with ThreadPoolExecutor(MOST_LEFT_RUNNING) as threads:

@@ -18,14 +18,12 @@ from tests.waiting import becomes
 
 psycopg = pytest.importorskip("psycopg")
 
-SETUP = (FIXTURES / "databases/setup_postgres.sql").read_text(encoding="utf-8")
-
 
 @pytest.fixture(scope="module")
 def outside(postgres_url: str) -> Iterator[Any]:
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("DROP FUNCTION IF EXISTS run_any; DROP TYPE IF EXISTS mood CASCADE")
-        connection.execute(SETUP)
+        connection.execute((FIXTURES / "databases/setup_postgres.sql").read_text(encoding="utf-8"))
         yield connection
 
 
@@ -114,8 +112,6 @@ def test_a_statement_that_ignores_interrupts_does_not_hold_its_caller(database: 
     assert becomes(lambda: busy(outside) == 0, 60)
 
 
-OVERLOADS = (FIXTURES / "databases/overloads.sql").read_text(encoding="utf-8")
-
 SHAPES = sections("guard/out_of_reach.txt")["postgres: shapes of calls that an overload could take"][0]
 NEVER = ["SELECT p.secret FROM people AS p", "SELECT secret FROM people", "SELECT p.anything FROM people AS p"]
 """A function called like a column: there is no such column."""
@@ -125,7 +121,7 @@ NEVER = ["SELECT p.secret FROM people AS p", "SELECT secret FROM people", "SELEC
 def overloaded(postgres_url: str) -> Iterator[tuple[Database, Any]]:
     with psycopg.connect(postgres_url, autocommit=True) as owner:
         owner.execute("CREATE SCHEMA own; SET search_path = own")
-        owner.execute(OVERLOADS)
+        owner.execute((FIXTURES / "databases/overloads.sql").read_text(encoding="utf-8"))
         name = owner.info.dbname
         owner.execute(f"ALTER DATABASE {name} SET search_path = own, public".encode())
         reader = f"reader_{name}"

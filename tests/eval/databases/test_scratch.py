@@ -42,10 +42,7 @@ def test_a_query_that_compiles_is_taken_and_returns_nothing(dialect: Dialect) ->
         assert not database.holds_rows
 
 
-@pytest.mark.parametrize(
-    ("dialect", "sql", "says"),
-    sections("databases/refusals.txt")["scratch"],
-)
+@pytest.mark.parametrize(("dialect", "sql", "says"), sections("databases/refusals.txt")["scratch"])
 def test_the_engine_says_what_is_wrong_with_a_query(dialect: Dialect, sql: str, says: str) -> None:
     with scratch_database(structure(dialect, ["a", "b"])) as database:
         assert says in (database.refusal(ReadStatement(sql, dialect)) or "")

@@ -24,6 +24,7 @@ from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
 from tests.pairs import FIXTURES, sections
 from tests.spark_servers import write
+from tests.writing import rows_of
 
 SETUP = (FIXTURES / "databases/setup_spark.sql").read_text(encoding="utf-8").rstrip().split(";\n")
 HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT id FROM wide WHERE id < 900) b"
@@ -49,19 +50,12 @@ def database(url: str) -> Iterator[Database]:
 
 
 def rows(database: Database, sql: str, **limits: Any) -> tuple[tuple[object, ...], ...]:
-    statement = check(parse(sql, "spark"), database.schema()).statement
-    assert statement is not None
-    result = database.execute(statement, limits=Limits(seconds=120, **limits))
-    assert result.ok, result.error
-    return result.rows
+    return tuple(rows_of(database, sql, Limits(seconds=120, **limits)))
 
 
 def test_the_structure_shows_types_comments_and_partitions(database: Database) -> None:
     schema = database.schema()
     customers, nested, orders = (schema.table(name) for name in ("customers", "nested", "orders"))
-    assert customers is not None
-    assert nested is not None
-    assert orders is not None
     assert customers.comment == "people who buy"
     assert customers.column("id").comment == "the key"
     assert [c.type.replace(" ", "") for c in nested.columns] == [
@@ -165,9 +159,6 @@ def test_a_missing_database_is_named_and_none_is_made(url: str) -> None:
         open_database(missing, connect_seconds=30)
 
 
-# Without a server
-
-
 @pytest.fixture
 def driver() -> None:
     pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'askwell[spark]'")
@@ -203,9 +194,6 @@ def test_both_forms_of_a_url_say_the_same() -> None:
     assert parse_target("sc://host").url == "spark://host:15002/default"
 
 
-@pytest.mark.parametrize(
-    "sql",
-    sections("databases/refusals.txt")["spark: not refused"][0],
-)
+@pytest.mark.parametrize("sql", sections("databases/refusals.txt")["spark: not refused"][0])
 def test_ordinary_names_and_texts_are_not_refused(sql: str) -> None:
     assert refused(sql) is None

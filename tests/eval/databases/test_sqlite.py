@@ -94,9 +94,7 @@ async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
         assert database._free  # the connection is back: nothing runs any more
 
 
-def test_a_locked_database_is_reported_and_a_reader_lets_a_writer_go_on(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_is_told_and_a_reader_frees_a_writer(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sqlite", "sqlite_connection"):
         monkeypatch.setattr(f"eval.databases.{module}.LOCK_SECONDS", 0.2)
     with open_database(shop, isolation="none") as database, closing(sqlite3.connect(shop, timeout=0)) as writer:
@@ -210,14 +208,8 @@ def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str) -> Non
         assert database.execute(read(both)).rows == (("7", "a-b"),)
 
 
-# --- comments beside tables and columns ---
-
-
-ORDERS = (FIXTURES / "databases/comments.sql").read_text(encoding="utf-8").rstrip()
-
-
 def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
-    table, columns = ddl_comments(ORDERS)
+    table, columns = ddl_comments((FIXTURES / "databases/comments.sql").read_text(encoding="utf-8").rstrip())
 
     assert table == "what customers bought"
     assert columns == {
@@ -229,10 +221,7 @@ def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [value for (value,) in rows("databases/no_comments.jsonl")],
-)
+@pytest.mark.parametrize("sql", [value for (value,) in rows("databases/no_comments.jsonl")])
 def test_other_text_is_no_comment_of_a_column(sql: str) -> None:
     assert ddl_comments(sql)[1] == {}
 

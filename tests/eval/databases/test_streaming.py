@@ -15,7 +15,7 @@ import pytest
 from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.statement_run import StatementRun
 from eval.statement import ReadStatement
-from tests.writing import write
+from tests.writing import url_on, write
 
 ROWS = 5000
 SLOW = {
@@ -34,10 +34,7 @@ def filling() -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    if request.param in ("sqlite", "duckdb"):
-        url = f"{request.param}:///{tmp_path_factory.mktemp('stream')}/many"
-    else:
-        url = request.getfixturevalue(f"{request.param}_url")
+    url = url_on(request.param, request, tmp_path_factory.mktemp("stream"))
     write(url, *filling())
     with open_database(url) as opened:
         yield opened
@@ -133,9 +130,7 @@ def sqlite_with(tmp_path: Path) -> Iterator[Callable[[int, object], Database]]:
 
 
 @pytest.mark.parametrize("odd", ["zeroblob(300000)", "CAST(x'ff41' AS TEXT)"])
-def test_sqlite_begins_again_where_a_value_needs_it_and_gives_each_row_once(
-    sqlite_with: Callable[[int, object], Database], odd: str
-) -> None:
+def test_sqlite_begins_again_and_gives_each_row_once(sqlite_with: Callable[[int, object], Database], odd: str) -> None:
     database = sqlite_with(2500, odd)
     with database.stream(read(database, "SELECT n, value FROM t")) as stream:
         rows = [row for batch in stream for row in batch]
@@ -152,9 +147,6 @@ def test_sqlite_says_so_when_the_rows_are_not_the_same_again(sqlite_with: Callab
 
     assert (stream.status, stream.error) == ("error", "the rows changed while they were read; run the query again")
     assert len(database.execute(read(database, "SELECT random(), value FROM t")).rows) == 3000
-
-
-# --- an interrupt never reaches the next statement of a pooled connection ---
 
 
 class _SlowRun(StatementRun):

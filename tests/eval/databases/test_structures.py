@@ -65,21 +65,11 @@ def test_values_survive(database: Database) -> None:
     assert json_rows(result.rows) == [row]
 
 
-_NAMES = {
-    "Decimal": Decimal,
-    "UTC": UTC,
-    "date": date,
-    "datetime": datetime,
-    "time": time,
-    "timedelta": timedelta,
-    "uuid": uuid,
-}
-
-
 @pytest.mark.parametrize(("written", "form"), sections("databases/values.txt")["forms"])
 def test_forms(written: str, form: str) -> None:
     """Both as Python writes them."""
-    value, expected = (eval(text, dict(_NAMES)) for text in (written, form))
+    names = {"UTC": UTC, "uuid": uuid} | {kind.__name__: kind for kind in (Decimal, date, datetime, time, timedelta)}
+    value, expected = (eval(text, dict(names)) for text in (written, form))
     assert json_value(value) == expected
     assert type(json_value(value)) is type(expected)
 

@@ -1,8 +1,10 @@
-"""Each of the seven dimensions tells a better query from a worse one, on every engine, through the one examination."""
+"""Each of the seven dimensions tells a better query from a worse one, on every engine, through the one examination; and
+what is looked up in the data: contents against a column's type, and values that a question names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from eval.scoring import Score, score
 from eval.sql.types import Verdict
 from eval.statement import ReadStatement
 from tests.pairs import rows
-from tests.writing import write
+from tests.writing import sqlite_file, url_on, write
 
 ROWS = 12_000
 """Of the large table: more than the 10,000 from which a full scan is charged."""
@@ -27,13 +29,9 @@ ORDERS = [(i, i % 3 + 1, "open" if i % 4 else "shipped", i % 90) for i in range(
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    engine = request.param
-    if engine in ("sqlite", "duckdb"):
-        url = f"{engine}:///{tmp_path_factory.mktemp(engine)}/shop"
-    else:
-        url = request.getfixturevalue(f"{engine}_url")
+    url = url_on(request.param, request, tmp_path_factory.mktemp("shop"))
     analyse = {"postgres": ["ANALYZE"], "mysql": ["ANALYZE TABLE customers, orders"]}
-    write(url, *TABLES, f"INSERT INTO orders VALUES {', '.join(map(str, ORDERS))}", *analyse.get(engine, []))
+    write(url, *TABLES, f"INSERT INTO orders VALUES {', '.join(map(str, ORDERS))}", *analyse.get(request.param, []))
     with open_database(url) as opened:
         yield opened
 
@@ -68,18 +66,14 @@ def test_a_dimension_is_lower_for_the_worse_query(shop: Database, dimension: str
 
 
 @pytest.mark.parametrize(("sql", "scans"), rows("examination/full_scans_of_large_tables_are.jsonl"))
-def test_full_scans_of_large_tables_are_named_as_the_schema_names_them(
-    shop: Database, sql: str, scans: list[str]
-) -> None:
+def test_full_scans_are_named_as_the_schema_names_tables(shop: Database, sql: str, scans: list[str]) -> None:
     case = examine(Query("", sql), shop)
     assert case.ran
     assert [scan.table for scan in case.full_scans] == scans
     assert all(scan.rows >= 10_000 for scan in case.full_scans)
 
 
-def test_an_engine_is_asked_for_its_plan_only_where_a_table_is_large(
-    shop: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_is_asked_for_plans_of_large_tables_only(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     explained: list[str] = []
     monkeypatch.setattr(shop, "plan_lines", lambda statement: explained.append(statement.sql) or ())
     examine(Query(HOW_MANY, COUNT), shop)
@@ -104,3 +98,58 @@ def test_a_statement_is_sent_once_and_a_refused_one_never(shop: Database, monkey
     for sql in ("DROP TABLE customers", "SELECT nam FROM customers", "SELEC"):
         assert examine(Query(HOW_MANY, sql), shop).result is None
     assert sent == []
+
+
+MADE = """
+CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER,
+  cost TEXT, kg TEXT);
+INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1, '$2.00', '8'),
+  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2, '$110.00', 'n/a'),
+  ('box', '1250.00', '1200', '15/12/2023', 250, 3, '$20.00', '60');
+"""
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with open_database(sqlite_file(tmp_path_factory.mktemp("contents") / "a.sqlite", MADE)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("sql", "told"), rows("examination/what_is_told.jsonl"))
+def test_what_is_told(database: Database, sql: str, told: str) -> None:
+    contents = examine(Query("?", sql), database).contents
+    assert bool(contents) == bool(told)
+    assert told in "; ".join(contents)
+
+
+QUERY = Query("How many animals are from Peru?", "SELECT COUNT(*) FROM animals")
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    script = "CREATE TABLE animals (id INTEGER PRIMARY KEY, origin TEXT);"
+    return sqlite_file(tmp_path / "zoo.sqlite", script + "INSERT INTO animals (origin) VALUES ('Peru'), ('Chad')")
+
+
+def test_the_texts_of_a_table_are_read_once(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_database(zoo) as database:
+        sent: list[str] = []
+        execute = database.execute
+
+        def counted(statement: Any, **options: Any) -> Any:
+            sent.append(statement.sql)
+            return execute(statement, **options)
+
+        monkeypatch.setattr(database, "execute", counted)
+        found = [examine(QUERY, database).named for _ in range(3)]
+
+    assert [[v.value for v in named] for named in found] == [["Peru"]] * 3
+    assert len(sent) == 3 + 1
+
+
+def test_changed_data_are_read_again(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.examination.stored_values.SECONDS", 0.0)
+    with open_database(zoo) as database:
+        assert examine(QUERY, database).named
+        sqlite_file(zoo, "UPDATE animals SET origin = 'Mali' WHERE origin = 'Peru'")
+        assert examine(QUERY, database).named == ()

@@ -38,9 +38,7 @@ def artifact(evaluator: str, golds: dict[str, str], dead_url: str) -> dict[str, 
         return assessed(evaluator, {"dead": dead_url, "idle": idle.url, "right": right.url}, scorer_preset="strict")
 
 
-def test_the_artifact_has_the_agreed_shape_and_the_names_of_its_kind(
-    artifact: dict[str, Any], golds: dict[str, str]
-) -> None:
+def test_the_artifact_has_the_agreed_shape_and_names(artifact: dict[str, Any], golds: dict[str, str]) -> None:
     inner = artifact["artifact"]
     assert artifact["status"] == "completed"
     assert inner == {name: value for name, value in artifact.items() if name not in ("status", "artifact")}

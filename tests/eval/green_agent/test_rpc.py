@@ -18,6 +18,7 @@ from google.protobuf.json_format import MessageToDict
 
 from experiments.reference_participants import serving
 from tests.eval.green_agent.conftest import KEYS as SEVERAL
+from tests.pairs import rows
 
 KEYS = SEVERAL | {"score", "max_score", "pass_rate", "time_used"}
 """Of an assessment of one agent."""
@@ -43,23 +44,15 @@ def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, 
     assert len(stand.asked) == 2
 
 
-@pytest.mark.parametrize(
-    ("part", "problem"),
-    [
-        (new_data_part({"participants": {"a": "gopher://x"}}), "not an http:// or https:// URL"),
-        (new_data_part({"participants": {"a": "http://h"}, "config": {"tags": ["absent"]}}), "there is no tag"),
-    ],
-)
-def test_what_is_no_request_is_rejected_with_what_to_send(evaluator: str, part: Any, problem: str) -> None:
-    [event] = asyncio.run(sent(evaluator, part))
+@pytest.mark.parametrize(("given", "problem"), rows("assessment/requests_rejected.jsonl"))
+def test_what_is_no_givenis_rejected_with_what_to_send(evaluator: str, given: Any, problem: str) -> None:
+    [event] = asyncio.run(sent(evaluator, new_data_part(given)))
     assert event.task.status.state == TaskState.TASK_STATE_REJECTED
     assert problem in event.task.status.message.parts[0].text
     assert not event.task.artifacts
 
 
-async def test_a_message_without_a_request_is_asked_for_one_and_then_assessed(
-    evaluator: str, golds: dict[str, str]
-) -> None:
+async def test_who_sends_no_givenis_asked_for_one_and_assessed(evaluator: str, golds: dict[str, str]) -> None:
     def message(part: Any, **others: str) -> SendMessageRequest:
         return SendMessageRequest(message=Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[part], **others))
 

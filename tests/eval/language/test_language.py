@@ -16,12 +16,7 @@ from eval.language.words import content_words, meets, name_words
 from tests.pairs import rows
 
 
-@pytest.mark.parametrize(
-    ("word", "base"),
-    [("customers", "customer"), ("countries", "country"), ("people", "person"), ("addresses", "address"),
-     ("statuses", "status"), ("courses", "course"), ("children", "child"), ("boxes", "box"), ("ids", "id"),
-     ("status", "status"), ("bus", "bus"), ("movies", "movie")],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "base"), rows("language/lemmas.jsonl"))
 def test_lemma(word: str, base: str) -> None:
     assert lemma(word) == base
 

@@ -1,4 +1,4 @@
-"""When two results are the same, in a user's words."""
+"""When two results are the same, in a user's words; and EM: what may differ between texts of the same query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from eval.databases.types import ExecutionResult
 from eval.metrics.comparison import columns_within, same_result, same_set
-from tests.pairs import sections
+from eval.metrics.items import exact_match
+from tests.pairs import rows, sections
 
 
 def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResult:
@@ -27,12 +28,12 @@ def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResul
 
 PAIRS = sections("metrics/comparison.txt")
 """What differs, and the rows of two results as Python writes them."""
-_NAMES = {"Decimal": Decimal, "datetime": datetime, "date": date, "UTC": UTC, "math": math}
 
 
 @pytest.mark.parametrize(("same", "gold", "other"), [(k == "same", *p[1:]) for k in PAIRS for p in PAIRS[k]])
 def test_which_rows_are_equal(same: bool, gold: str, other: str) -> None:
-    one, two = (eval(rows, dict(_NAMES)) for rows in (gold, other))
+    names = {"Decimal": Decimal, "datetime": datetime, "date": date, "UTC": UTC, "math": math}
+    one, two = (eval(rows, dict(names)) for rows in (gold, other))
     assert same_result(one, two, ordered=False) is same
     assert same_result(two, one, ordered=False) is same
 
@@ -94,9 +95,7 @@ def test_agrees_with_counting_rows(pair: tuple[list[tuple[object, ...]], list[tu
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.floats(0.1, 1e6), st.integers(0, 3)), min_size=1, max_size=20), st.randoms())
-def test_noise_in_the_last_digits_and_shuffling_never_matter(
-    rows: list[tuple[float, int]], dice: random.Random
-) -> None:
+def test_noise_in_last_digits_and_shuffling_never_matter(rows: list[tuple[float, int]], dice: random.Random) -> None:
     noisy = [(x * (1 + dice.uniform(-1e-13, 1e-13)), n) for x, n in rows]
     dice.shuffle(noisy)
     assert same_result(rows, noisy, ordered=False)
@@ -126,3 +125,25 @@ def test_the_work_does_not_grow_with_the_square_of_the_rows(noise: float) -> Non
         return next(run)
 
     assert 8_000 < steps(8_000) < 10 * steps(1_000)
+
+
+GOLD = 'SELECT T1.Name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id WHERE T1.Country = "France"'
+
+
+@pytest.mark.parametrize(("same", "sql"), rows("metrics/exact_match.jsonl"))
+def test_spelling_does_not_matter_and_meaning_does(same: bool, sql: str) -> None:
+    assert exact_match(GOLD, sql, "sqlite") is same
+
+
+def test_an_output_name_may_stand_for_its_expression_in_order_by() -> None:
+    assert exact_match(
+        "SELECT city, COUNT(*) FROM shop GROUP BY city ORDER BY COUNT(*) DESC",
+        "SELECT city, COUNT(*) AS n FROM shop AS s GROUP BY s.city ORDER BY n DESC",
+        "sqlite",
+    )
+
+
+def test_two_uses_of_one_table_stay_apart() -> None:
+    pairs = "SELECT a.name FROM person a JOIN person b ON a.boss = b.id"
+    assert exact_match(pairs, "SELECT x.name FROM person x JOIN person y ON x.boss = y.id", "duckdb")
+    assert not exact_match(pairs, pairs.replace("SELECT a.name", "SELECT b.name"), "duckdb")

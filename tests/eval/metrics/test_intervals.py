@@ -8,12 +8,14 @@ from eval.metrics.intervals import Paired, mcnemar_exact, paired, paired_interva
 from experiments.mann_whitney import mann_whitney
 
 
-def test_wilson_interval_against_published_values() -> None:
+def test_intervals_against_published_values() -> None:
     # Newcombe (1998), Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29.
     assert wilson_interval(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert wilson_interval(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
     assert wilson_interval(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
     assert wilson_interval(1, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    # Newcombe (1998), Statistics in Medicine 17, 2635-2650, table III, method 10.
+    assert paired_interval(36, 2, 12, 0) == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 def test_mcnemar_is_a_two_sided_coin_test() -> None:
@@ -24,11 +26,6 @@ def test_mcnemar_is_a_two_sided_coin_test() -> None:
     assert mcnemar_exact(2, 8) == pytest.approx(2 * (1 + 10 + 45) / 1024)
     with pytest.raises(ValueError, match="negative"):
         mcnemar_exact(-1, 2)
-
-
-def test_paired_interval_against_published_values() -> None:
-    # Newcombe (1998), Statistics in Medicine 17, 2635-2650, table III, method 10.
-    assert paired_interval(36, 2, 12, 0) == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 def test_mann_whitney_on_two_samples() -> None:

@@ -42,9 +42,7 @@ KINDS, DISTINCT = "SELECT kind FROM pet", "SELECT DISTINCT kind FROM pet"
 
 
 @pytest.mark.parametrize(("mode", "gold", "sql", "expected"), rows("metrics/modes.jsonl"))
-def test_each_mode_says_what_its_program_says(
-    pets: Path, mode: Mode, gold: str, sql: str, expected: float | None
-) -> None:
+def test_each_mode_is_as_its_program(pets: Path, mode: Mode, gold: str, sql: str, expected: float | None) -> None:
     measured = figure(pets, mode, gold, sql)
     assert measured == (expected if expected is None else pytest.approx(expected))
 

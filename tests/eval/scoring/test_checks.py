@@ -39,7 +39,7 @@ LEFT_ALONE = [(name, *case) for name in FOUND for case in QUESTIONS[f"{name}: le
 
 
 @pytest.mark.parametrize(("name", "mistake", "wrong", "right"), MISTAKES)
-def test_a_mistake_is_found_and_its_repair_is_not_blamed(
+def test_a_mistake_but_no_repair(
     name: str, mistake: str, wrong: str, right: str, request: pytest.FixtureRequest
 ) -> None:
     database, (check, question) = request.getfixturevalue(name), mistake.split(": ", 1)
@@ -49,9 +49,7 @@ def test_a_mistake_is_found_and_its_repair_is_not_blamed(
 
 
 @pytest.mark.parametrize(("name", "looks_like", "sql"), LEFT_ALONE)
-def test_what_only_looks_like_a_mistake_is_none(
-    name: str, looks_like: str, sql: str, request: pytest.FixtureRequest
-) -> None:
+def test_what_looks_wrong_is_no_mistake(name: str, looks_like: str, sql: str, request: pytest.FixtureRequest) -> None:
     """In the zoo nothing at all may be proved of it."""
     database = request.getfixturevalue(name)
     check, _, question = looks_like.partition(": ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,9 +58,6 @@ def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
     assert texts["value_stored_padded"] == "city holds “Oslo” only with spaces around it."
 
 
-NAMES = "SELECT name FROM customers WHERE country = 'France'"
-
-
 def _seen(database: Database, sql: str, read: str) -> set[str]:
     reading = examine(Query("", read), database)
     opinion = SecondOpinion(read, reading.facts, reading.result, confidence=0.8)
@@ -69,45 +65,16 @@ def _seen(database: Database, sql: str, read: str) -> set[str]:
     return {o.name for o in observe_agreement(Reading(case))}
 
 
-@pytest.mark.parametrize(
-    ("sql", "read", "names"),
-    [
-        (NAMES, 'SELECT c."name" FROM customers AS c WHERE c."country" = \'France\'', set()),
-        (NAMES, "SELECT name FROM customers WHERE city IN ('Paris', 'Lyon')", set()),
-        (NAMES, f"{NAMES} ORDER BY name DESC", {"second_reading_ordered_otherwise"}),
-        (NAMES.replace("France", "Peru"), NAMES.replace("France", "Chile"), {"second_reading_empty_too"}),
-    ],
-)
-def test_the_same_rows(shop: Database, sql: str, read: str, names: set[str]) -> None:
-    assert _seen(shop, sql, read) == {"second_reading_agrees", "second_reading_sure", *names}
-
-
-@pytest.mark.parametrize(
-    ("sql", "read", "names"),
-    [
-        (NAMES, "SELECT name FROM customers", set()),
-        ("SELECT name FROM customers", NAMES, {"more_rows_than_second_reading", "value_missing"}),
-        (NAMES.replace("France", "Peru"), NAMES, {"empty_beside_second_reading", "value_missing"}),
-        (
-            "SELECT COUNT(*) FROM customers WHERE country = 'FR'",
-            "SELECT COUNT(*) FROM customers WHERE country = 'France'",
-            {"zero_beside_second_reading", "value_missing"},
-        ),
-    ],
-)
-def test_other_rows(shop: Database, sql: str, read: str, names: set[str]) -> None:
-    assert _seen(shop, sql, read) == {"second_reading_differs", *names}
+@pytest.mark.parametrize(("sql", "read", "names"), rows("scoring/second_readings.jsonl"))
+def test_the_rows_of_a_second_reading(shop: Database, sql: str, read: str, names: list[str]) -> None:
+    assert _seen(shop, sql, read) == set(names)
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Database]:
-    with sqlite3.connect(tmp_path / "fleet.sqlite") as connection:
-        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT, tons REAL, flag TEXT)")
-        connection.executemany(
-            "INSERT INTO ships (name, tons, flag) VALUES (?, ?, ?)", [("Ida", 4, "FI"), ("Bo", 9, "SE")]
-        )
-    connection.close()
-    with open_database(tmp_path / "fleet.sqlite") as database:
+    script = "CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT, tons REAL, flag TEXT);"
+    script += "INSERT INTO ships (name, tons, flag) VALUES ('Ida', 4, 'FI'), ('Bo', 9, 'SE')"
+    with open_database(sqlite_file(tmp_path / "fleet.sqlite", script)) as database:
         yield database
 
 

@@ -30,9 +30,7 @@ RIGHT = [(name, question, sql) for name in NAMES for question, sql in QUESTIONS[
 
 @pytest.mark.parametrize(("name", "question", "sql"), RIGHT)
 @pytest.mark.parametrize("what", NEVER)
-def test_what_cannot_be_an_answer_never_passes(
-    name: str, question: str, sql: str, what: str, request: pytest.FixtureRequest
-) -> None:
+def test_no_non_answer_passes(name: str, question: str, sql: str, what: str, request: pytest.FixtureRequest) -> None:
     scored = score(examine(Query(question, NEVER[what].format(**NAMES[name])), request.getfixturevalue(name)))
     assert final_score(scored, 1.0) < THRESHOLD
 
@@ -72,8 +70,7 @@ def test_a_word_that_is_asked_for_or_grouped_is_no_condition(demo: Database) -> 
 
 
 @pytest.mark.parametrize(
-    ("final", "vetoes", "through"),
-    [(0.70, (), True), (0.69, (), False), (0.95, ("another year",), False)],
+    ("final", "vetoes", "through"), [(0.70, (), True), (0.69, (), False), (0.95, ("another year",), False)]
 )
 def test_the_gate_is_one_condition(final: float, vetoes: tuple[str, ...], through: bool) -> None:
     assert lets_through(final, vetoes) is through

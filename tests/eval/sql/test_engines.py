@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +13,10 @@ import pytest
 from eval.schema import DIALECTS, Dialect
 from eval.sql import check, parse
 from eval.sql.functions import functions
-from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
-from tests.eval.sql.fixture_files import FIXTURES, cases
 from tests.optional import needs_sail, needs_spark
-
-SETUP = FIXTURES / "guard" / "setup_common.sql"
+from tests.pairs import FIXTURES, cases
+from tests.writing import connected
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,6 @@ class Engine:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of a statement; the driver's own error where it fails."""
-        if self.dialect == "duckdb":
-            return list(self.connection.execute(sql).fetchall())
         if self.dialect == "spark":
             return list(self.connection.catalogue(sql, 60))
         if self.dialect == "clickhouse":
@@ -55,7 +50,7 @@ def engine(dialect: Dialect, url: str | None = None) -> Iterator[Engine]:
     with contextlib.closing(opened.connection):
         for table in ("customers", "orders", "secrets"):
             _run(opened, f"DROP TABLE IF EXISTS {table}")
-        for statement in SETUP.read_text(encoding="utf-8").split(";\n"):
+        for statement in (FIXTURES / "guard" / "setup_common.sql").read_text(encoding="utf-8").split(";\n"):
             if statement.strip():
                 _run(opened, statement)
         yield opened
@@ -64,28 +59,14 @@ def engine(dialect: Dialect, url: str | None = None) -> Iterator[Engine]:
 def _run(engine: Engine, statement: str) -> None:
     if engine.dialect == "spark":  # no keys, and two quotes are the end of a text and the start of the next
         engine.connection.catalogue(statement.replace("INTEGER PRIMARY KEY", "INT").replace("''", "\\'"), 60)
-        return
-    if engine.dialect == "duckdb":
-        engine.connection.execute(statement)
-        return
-    if engine.dialect == "clickhouse":
+    elif engine.dialect == "clickhouse":
         engine.connection.command(statement.replace("INTEGER PRIMARY KEY", "Int32 NOT NULL PRIMARY KEY"))
-        return
-    with contextlib.closing(engine.connection.cursor()) as cursor:
-        cursor.execute(statement)
+    else:
+        with contextlib.closing(engine.connection.cursor()) as cursor:
+            cursor.execute(statement)
 
 
 def _connect(dialect: Dialect, url: str | None) -> Any:
-    if dialect == "sqlite":
-        return sqlite3.connect(":memory:", isolation_level=None)
-    if dialect == "duckdb":
-        import duckdb
-
-        return duckdb.connect(":memory:")
-    if dialect == "postgres":
-        import psycopg
-
-        return psycopg.connect(url or "", autocommit=True)
     if dialect == "spark":
         from tests.spark_servers import writer
 
@@ -97,9 +78,7 @@ def _connect(dialect: Dialect, url: str | None) -> Any:
         settings = {**STANDARD_SETTINGS, "data_type_default_nullable": "1"}
         client.command("SET " + ", ".join(f"{name} = '{value}'" for name, value in settings.items()))
         return client
-    import pymysql
-
-    return pymysql.connect(**mysql_arguments(url or ""), autocommit=True)
+    return connected(url or f"{dialect}:///:memory:")
 
 
 MOVING = ("random", "rand(", "uuid", "now", "current_", "clock", "date('", "localtime", "utc_", "sysdate", "curdate")
@@ -117,7 +96,6 @@ NEWER: dict[Dialect, frozenset[str]] = {
 }
 """Listed, but not in every version that is in use; the list files say which have them."""
 
-
 OTHERWISE_CALLED = frozenset({"mode", "union_value"})
 """PostgreSQL's `mode` takes its argument from WITHIN GROUP; DuckDB's `union_value` lists any, and takes one."""
 
@@ -125,7 +103,6 @@ OTHERWISE_CALLED = frozenset({"mode", "union_value"})
 @pytest.fixture(scope="module", params=[pytest.param(d, marks=needs_sail if d == "spark" else ()) for d in DIALECTS])
 def real(request: pytest.FixtureRequest) -> Iterator[Engine]:
     dialect: Dialect = request.param
-    pytest.importorskip("duckdb")
     servers = {"postgres": "postgres_url", "mysql": "mysql_url", "spark": "sail_url", "clickhouse": "clickhouse_url"}
     url = request.getfixturevalue(servers[dialect]) if dialect in servers else None
     with engine(dialect, url) as opened:
@@ -138,7 +115,7 @@ def test_what_is_sent_returns_the_rows_of_what_was_written(real: Engine) -> None
 
 def compare_written_and_sent(real: Engine, *, has_every_form: bool = True) -> None:
     compared, other = 0, []
-    for case in cases(FIXTURES / "guard" / f"harmless_{real.dialect}.sql"):
+    for case in cases(f"guard/harmless_{real.dialect}.sql"):
         statement = check(parse(case.text, real.dialect)).statement
         assert statement is not None, case.name
         if any(word in case.text.lower() for word in MOVING):

@@ -20,20 +20,14 @@ def test_a_query_is_said(sql: str, said: str) -> None:
     assert " ".join(explained(parse(sql, "sqlite"))) == said
 
 
-@pytest.mark.parametrize(
-    ("dialect", "month"),
-    sections("guard/in_words.txt")["months"],
-)
+@pytest.mark.parametrize(("dialect", "month"), sections("guard/in_words.txt")["months"])
 def test_a_month_is_said_in_each_dialect(dialect: Dialect, month: str) -> None:
     (said, *_) = explained(parse(f"SELECT {month} FROM t", dialect))
     assert said == "Shows the year and month of d of t."
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql", "clickhouse", "spark", "snowflake"])
-@pytest.mark.parametrize(
-    ("test", "said"),
-    rows("guard/in_words_denied.jsonl"),
-)
+@pytest.mark.parametrize(("test", "said"), rows("guard/in_words_denied.jsonl"))
 def test_what_is_denied_is_said_in_each_dialect(dialect: Dialect, test: str, said: str) -> None:
     *_, rows = explained(parse(f"SELECT a FROM t WHERE {test}", dialect))
     assert rows == f"Only rows where {said}."

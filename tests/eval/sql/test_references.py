@@ -13,46 +13,28 @@ def _table(name: str, *columns: str) -> Table:
     return Table(name, tuple(Column(c) for c in columns))
 
 
-TABLES = (
-    _table("customers", "id", "name", "email", "city"),
-    _table("orders", "id", "customer_id", "total", "status"),
-)
-
-KNOWN = sections("guard/references.txt")["known names"]
-
-UNKNOWN = rows("guard/references_unknown_names.jsonl")
+TABLES = (_table("customers", "id", "name", "email", "city"), _table("orders", "id", "customer_id", "total", "status"))
 
 
-@pytest.mark.parametrize(("dialect", "sql"), KNOWN)
+@pytest.mark.parametrize(("dialect", "sql"), sections("guard/references.txt")["known names"])
 def test_a_name_that_exists_is_no_phantom(dialect: Dialect, sql: str) -> None:
     assert resolve(parse(sql, dialect), Schema(dialect, TABLES)).phantoms == ()
 
 
-@pytest.mark.parametrize(("dialect", "sql", "kind", "name", "nearest"), UNKNOWN)
-def test_a_phantom_is_named_with_the_nearest_real_name(
-    dialect: Dialect, sql: str, kind: str, name: str, nearest: str | None
-) -> None:
+@pytest.mark.parametrize(("dialect", "sql", "kind", "name", "nearest"), rows("guard/references_unknown_names.jsonl"))
+def test_a_phantom_and_the_nearest_name(dialect: Dialect, sql: str, kind: str, name: str, nearest: str | None) -> None:
     (phantom,) = resolve(parse(sql, dialect), Schema(dialect, TABLES)).phantoms
     assert (phantom.kind, phantom.name) == (kind, name)
     assert nearest is None or phantom.nearest[0] == nearest
 
 
-# --- the form of a query: what is grouped, limited, negated, and what no condition links ---
-
-
 SCHEMA = Schema(
     "sqlite",
-    (
-        Table("a", (Column("id"), Column("x"), Column("name"))),
-        Table("b", (Column("bid"), Column("aid"), Column("y"))),
-    ),
+    (Table("a", (Column("id"), Column("x"), Column("name"))), Table("b", (Column("bid"), Column("aid"), Column("y")))),
 )
 
 
-@pytest.mark.parametrize(
-    ("sql", "unlinked"),
-    rows("guard/unlinked.jsonl"),
-)
+@pytest.mark.parametrize(("sql", "unlinked"), rows("guard/unlinked.jsonl"))
 def test_sources_that_no_condition_links_are_named(sql: str, unlinked: list[str]) -> None:
     query_facts = facts(parse(sql, "sqlite"), SCHEMA)
     assert query_facts.unlinked == tuple(unlinked)

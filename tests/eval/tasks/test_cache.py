@@ -16,6 +16,14 @@ from eval.tasks import cache_folder, demo_named, demo_path
 from eval.tasks.cache_folder import kept_file
 from eval.tasks.load import Progress
 from tests import commands
+from tests.pairs import rows
+
+BUILDER = """
+import sys, time; from pathlib import Path; from eval.tasks.cache_folder import kept_file
+def build(path):
+    {}
+print(kept_file(Path(sys.argv[1]), build).read_text())
+"""
 
 
 def _write_whole(path: Path) -> None:
@@ -33,16 +41,7 @@ def test_a_second_call_finds_the_first_file_which_is_named_after_its_content(tmp
     assert first.name == f"shop-{demo_named('shop').checksum[:12]}.sqlite"
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
-        ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/text2sql"),
-        ("linux", {}, "/users/ada/.cache/text2sql"),
-        ("linux", {"TEXT2SQL_CACHE_DIR": "/chosen"}, "/chosen"),
-        ("darwin", {}, "/users/ada/Library/Caches/text2sql"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/text2sql/cache"),
-    ],
-)
+@pytest.mark.parametrize(("platform", "environment", "expected"), rows("tasks/cache_folders.jsonl"))
 def test_the_platform_names_the_folder(
     platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,9 +53,7 @@ def test_the_platform_names_the_folder(
     assert cache_folder.cache_folder() == Path(expected)
 
 
-def test_a_folder_that_cannot_be_written_is_replaced_with_a_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_is_replaced_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "a file, not a folder"
     blocked.write_text("")
     monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(tmp_path))
@@ -89,15 +86,9 @@ def test_a_failed_build_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
-    script = (
-        "import sys, time; from pathlib import Path; from eval.tasks.cache_folder import kept_file\n"
-        "def build(path):\n"
-        "    path.write_text('half'); print('begun', flush=True); time.sleep(60)\n"
-        "kept_file(Path(sys.argv[1]), build)"
-    )
+    script = BUILDER.format("path.write_text('half'); print('begun', flush=True); time.sleep(60)")
     target = tmp_path / "demo.sqlite"
     with commands.Process("-c", script, target, stdout=subprocess.PIPE) as builder:
-        assert builder.stdout is not None
         assert builder.stdout.readline() == "begun\n"
         builder.kill()
     assert list(tmp_path.glob("*.tmp"))
@@ -108,12 +99,7 @@ def test_a_killed_build_is_done_again_and_swept_up(tmp_path: Path) -> None:
 
 
 def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
-    script = (
-        "import sys, time; from pathlib import Path; from eval.tasks.cache_folder import kept_file\n"
-        "def build(path):\n"
-        "    print('built', flush=True); time.sleep(0.5); path.write_text('whole')\n"
-        "print(kept_file(Path(sys.argv[1]), build).read_text())"
-    )
+    script = BUILDER.format("print('built', flush=True); time.sleep(0.5); path.write_text('whole')")
     command = ("-c", script, tmp_path / "demo.sqlite")
     builders = [commands.Process(*command, stdout=subprocess.PIPE) for _ in range(4)]
     output = sorted(builder.communicate(timeout=60)[0] for builder in builders)

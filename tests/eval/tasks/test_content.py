@@ -1,4 +1,5 @@
-"""The same content on every engine and machine, pinned by a checksum; keys are inferred where an engine keeps none."""
+"""The same content on every engine and machine, pinned by a checksum; keys are inferred where an engine keeps none.
+What holds in the demos: rules without violations, planted features, and golds with sensible answers."""
 
 from __future__ import annotations
 
@@ -10,22 +11,21 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from eval.databases import Database, open_database
+from eval.databases import open_database
 from eval.schema import Dialect
-from eval.sql import check, parse
-from eval.tasks import DEMOS, Demo, demo_named
+from eval.tasks import DEMOS, Demo, demo_ids, demo_named
 from eval.tasks.archive import TableDef, table_definitions, table_rows
 from eval.tasks.load import LoadError, Progress, load
 from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
+from tests.jsonl import read_lines
 from tests.optional import needs_chdb, needs_sail
+from tests.pairs import FIXTURES, rows, sections
 from tests.samples import sampled
-from tests.writing import connected, sqlite_file, write
-
-Fetch = Callable[[str], Iterable[Sequence[object]]]
+from tests.writing import connected, rows_of, sqlite_file, url_on, write
 
 
-def _read(demo: Demo, fetch: Fetch, dialect: str) -> str:
+def _read(demo: Demo, fetch: Callable[[str], Iterable[Sequence[object]]], dialect: str) -> str:
     def tables() -> Iterable[tuple[TableDef, Iterable[Sequence[object]]]]:
         for table in demo.tables:
             columns = [exp.column(column.name, quoted=True) for column in table.table.columns]
@@ -42,12 +42,9 @@ def test_the_shipped_rows_are_the_generated_ones(demo: Demo) -> None:
 
 @pytest.mark.parametrize("demo", sampled(DEMOS, 2), ids=lambda demo: demo.id)
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql"])
-def test_an_engine_holds_them_with_their_comments(
-    demo: Demo, engine: Dialect, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_an_engine_holds_them(demo: Demo, engine: Dialect, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Loading the large one takes a server long."""
-    is_file = engine in ("sqlite", "duckdb")
-    url = f"{engine}:///{tmp_path}/demo" if is_file else request.getfixturevalue(f"{engine}_url")
+    url = url_on(engine, request, tmp_path)
     demo.build(url)
     with closing(connected(url)) as connection, closing(connection.cursor()) as cursor:
 
@@ -87,14 +84,7 @@ def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str) -> None:
         cursor.execute(f"DROP DATABASE {name}_b")
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ("ftp://somewhere/shop", "cannot load a demo into ftp://"),
-        ("sqlite:///:memory:", "name a file"),
-        ("no/such/folder/shop.sqlite", "SQLite refused to write no/such/folder/shop.sqlite"),
-    ],
-)
+@pytest.mark.parametrize(("target", "message"), rows("tasks/no_targets.jsonl"))
 def test_a_target_that_cannot_be_is_refused(target: str, message: str) -> None:
     with pytest.raises(LoadError, match=message):
         demo_named("shop").build(target)
@@ -104,14 +94,6 @@ def test_a_target_that_cannot_be_is_refused(target: str, message: str) -> None:
 def url(request: pytest.FixtureRequest) -> str:
     place: str = request.getfixturevalue(f"{request.param}_url")
     return place
-
-
-def rows(database: Database, sql: str) -> list[tuple[object, ...]]:
-    statement = check(parse(sql, database.dialect), database.schema()).statement
-    assert statement is not None
-    result = database.execute(statement)
-    assert result.ok, result.error
-    return list(result.rows)
 
 
 def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
@@ -126,9 +108,59 @@ def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
         assert len(inferred & declared) >= 0.9 * len(declared)
         assert inferred <= declared
         sql = "SELECT count(*), min(order_date), sum(CASE WHEN shipped_date IS NULL THEN 1 ELSE 0 END) FROM orders"
-        number, first, unshipped = rows(database, sql)[0]
+        number, first, unshipped = rows_of(database, sql)[0]
         assert (number, str(first)[:10]) == (counts["orders"], "2023-01-01")
         assert isinstance(unshipped, int)
         assert unshipped > 0
     with pytest.raises(LoadError, match="exists already"):
         load(table_rows("shop"), tables, url)
+
+
+WRITTEN = {demo: sections(f"demo_rules_{demo}.txt") for demo in demo_ids()}
+
+
+def each(section: str) -> pytest.MarkDecorator:
+    """Demo, name and statement of each block of a section."""
+    blocks = [(demo, name, "\n".join(sql)) for demo, found in WRITTEN.items() for name, *sql in found[section]]
+    return pytest.mark.parametrize(("demo", "name", "sql"), blocks, ids=[f"{demo}: {name}" for demo, name, _ in blocks])
+
+
+@pytest.fixture
+def connection(demo: str, request: pytest.FixtureRequest) -> sqlite3.Connection:
+    made: sqlite3.Connection = request.getfixturevalue(demo)
+    return made
+
+
+@each("rules")
+def test_a_rule_holds(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchmany(5) == []
+
+
+@each("planted")
+def test_a_planted_feature_is_there(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchone() is not None
+
+
+def _questions(demo_id: str) -> list[dict[str, str]]:
+    return read_lines(FIXTURES / f"demo_questions_{demo_id}.jsonl")
+
+
+_ALL = [(demo.id, question) for demo in DEMOS for question in _questions(demo.id)]
+
+
+@pytest.mark.parametrize(("demo_id", "question"), _ALL, ids=[question["id"] for _, question in _ALL])
+def test_gold_answers(demo_id: str, question: dict[str, str], request: pytest.FixtureRequest) -> None:
+    connection: sqlite3.Connection = request.getfixturevalue(demo_id)
+    rows = connection.execute(question["gold_sql"]).fetchall()
+    assert rows
+    assert any(cell is not None for row in rows for cell in row)
+    if question["question"].startswith("How many") and "GROUP BY" not in question["gold_sql"]:
+        assert len(rows) == 1
+        assert len(rows[0]) == 1
+        assert rows[0][0] > 0
+
+
+@pytest.mark.parametrize(("demo_id", "question", "answer"), rows("tasks/known_answers.jsonl"))
+def test_known_answers(demo_id: str, question: str, answer: list[list[object]], request: pytest.FixtureRequest) -> None:
+    gold = next(q["gold_sql"] for q in _questions(demo_id) if q["question"] == question)
+    assert request.getfixturevalue(demo_id).execute(gold).fetchall() == [tuple(row) for row in answer]

@@ -47,13 +47,9 @@ async def test_a_row_is_what_the_agent_sends(
     endpoint.otherwise = completion({"reasoning": "", "sql": question["gold_sql"]})
     form_of_it = question["gold_sql"].split("'")[0]
     others = [e for e in read_lines(data / "examples.jsonl") if not e["sql"].startswith(form_of_it)]
-    sent = config.changed(
-        model={"base_url": endpoint.url},
-        judging={
-            "strategy": f"{how}/no-summary/examples={k}",
-            "examples": str(write_lines(tmp_path / "e.jsonl", others)),
-        },
-    )
+    examples = str(write_lines(tmp_path / "e.jsonl", others))
+    judging = {"strategy": f"{how}/no-summary/examples={k}", "examples": examples}
+    sent = config.changed(model={"base_url": endpoint.url}, judging=judging)
 
     model = shared_model(sent.model, "any")
     await run(question["question"], database=open_database(firm / "firm.sqlite"), model=model, settings=sent)
@@ -65,9 +61,7 @@ async def test_a_row_is_what_the_agent_sends(
     assert row["completion"] == [{"role": "assistant", "content": content}]
 
 
-async def test_no_form_is_both_learned_and_held_out_and_the_bytes_are_the_same(
-    firm: Path, tmp_path: Path, config: Settings
-) -> None:
+async def test_no_form_is_learned_and_held_out_and_the_bytes_stay(firm: Path, tmp_path: Path, config: Settings) -> None:
     first, second = [await made(firm, tmp_path / name, config, examples=(0, 3)) for name in ("a", "b")]
 
     assert {f.name: f.read_bytes() for f in first.iterdir()} == {f.name: f.read_bytes() for f in second.iterdir()}
@@ -102,9 +96,7 @@ def questions(*pairs: tuple[str, str]) -> tuple[Any, ...]:
     return tuple(Question(str(n), "db", text, (gold,)) for n, (text, gold) in enumerate(pairs))
 
 
-async def test_a_leaking_question_ends_the_work_unless_it_is_left_out(
-    firm: Path, tmp_path: Path, config: Settings
-) -> None:
+async def test_a_leak_ends_the_work_unless_it_is_left_out(firm: Path, tmp_path: Path, config: Settings) -> None:
     tests = questions(("Ada's wage?", "SELECT pay FROM people WHERE name = 'Ada'"))
 
     with pytest.raises(Leaked, match="14 of 56 questions are in the held-out file"):

@@ -47,9 +47,7 @@ async def judged(firm: Path, data: Path, config: Settings, url: str, **options: 
     return await gate(data, lambda _: database, quick, data.parent / "gate", endpoint=url, **given)
 
 
-async def test_an_adapter_that_beats_the_base_is_used(
-    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_an_adapter_that_wins_is_used(firm: Path, data: Path, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = answering(lambda model, *_: model == "tuned")
 
     verdict = await judged(firm, data, config, endpoint.url)
@@ -66,9 +64,7 @@ async def test_an_adapter_that_beats_the_base_is_used(
     assert {r.body["model"] for r in endpoint.requests} == {"plain", "tuned"}
 
 
-async def test_the_same_questions_prove_less_with_each_further_adapter(
-    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_questions_prove_less_again(firm: Path, data: Path, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = answering(lambda model, *_: model == "tuned")
 
     first = await judged(firm, data, config, endpoint.url, examples=(0,))
@@ -96,14 +92,9 @@ async def test_the_schema_is_as_short_as_what_was_learned(
 
 
 def test_beating_the_base_at_one_number_of_examples_is_not_enough() -> None:
-    right = {
-        ("base", 0): [False] * 40,
-        ("base", 3): [True] * 40,
-        ("adapter", 0): [True] * 30 + [False] * 10,
-        ("adapter", 3): [True] * 38 + [False] * 2,
-    }
+    counts = {("base", 0): 0, ("base", 3): 40, ("adapter", 0): 30, ("adapter", 3): 38}
 
-    verdict = decided(right)
+    verdict = decided({place: [True] * right + [False] * (40 - right) for place, right in counts.items()})
 
     assert (verdict.use, verdict.verdict) == (False, "don't use it")
     assert verdict.why == "It beats the base with as many examples, but not the base at its best."
@@ -117,9 +108,7 @@ def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None
     assert table(verdict).endswith("About 281 held-out questions prove a gain of 5 points; these are 30.")
 
 
-async def test_too_few_questions_are_not_asked(
-    firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
+async def test_too_few_are_not_asked(firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer) -> None:
     few = write_lines(tmp_path / "few.jsonl", [q for q in verified() if q["id"].startswith("Ada")])
     data = await made(firm, tmp_path / "few", config, questions=read_questions(few, "db"))
 

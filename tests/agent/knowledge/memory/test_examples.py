@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,18 +12,16 @@ from agent.knowledge.memory.glossary import Entry, read_glossary, unfit
 from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.memory.retrieval import Memory, load_memory, nearest, remembered, template
 from eval.databases.base import Database
+from tests.jsonl import as_lines
 from tests.pairs import FIXTURES, rows
 
 Kept = Callable[[str, str], Path]
 GOOD = {"question": "How many customers live in Lyon?", "sql": "SELECT COUNT(*) FROM customers WHERE city = 'Lyon';"}
-
-
-def lines(*records: dict[str, str]) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
+GLOSSARY = (FIXTURES / "memory/glossary.yaml").read_text(encoding="utf-8")
 
 
 def test_json_lines_and_yaml_say_the_same(kept: Kept) -> None:
-    from_lines = read_examples(kept("a.jsonl", "\n" + lines(GOOD)))
+    from_lines = read_examples(kept("a.jsonl", "\n" + as_lines([GOOD])))
     from_yaml = read_examples(kept("a.yaml", f'# ours\n- question: {GOOD["question"]}\n  sql: "{GOOD["sql"]}"\n'))
 
     assert from_lines == from_yaml == [Example(GOOD["question"], GOOD["sql"].rstrip(";"), "", 2)]
@@ -46,22 +43,13 @@ def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path, kept: Kept)
 
 
 def test_a_changed_file_is_read_again(kept: Kept) -> None:
-    path = kept("a.jsonl", lines(GOOD))
+    path = kept("a.jsonl", as_lines([GOOD]))
     assert len(load_memory(str(path), None).examples) == 1
-    kept("a.jsonl", lines(GOOD, {**GOOD, "question": "And in Porto?"}))
+    kept("a.jsonl", as_lines([GOOD, {**GOOD, "question": "And in Porto?"}]))
     assert len(load_memory(str(path), None).examples) == 2
 
 
-@pytest.mark.parametrize(
-    ("sql", "why"),
-    [
-        ("SELECT COUNT(*) FROM customers", None),
-        ("DROP TABLE customers", "the guard refuses"),
-        ("SELECT 1; SELECT 2", "several statements"),
-        ("SELECT nme FROM customers", "no column nme (nearest: name"),
-        ("SELECT * FROM clients", "no table clients"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "why"), rows("memory/usable.jsonl"))
 def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql: str, why: str | None) -> None:
     problem = usable(Example("q", sql), shop.schema())
 
@@ -69,16 +57,13 @@ def test_an_example_is_used_only_if_guard_and_schema_take_it(shop: Database, sql
     assert (nearest("q", [Example("q", sql)], shop.schema(), 3) == ()) == (why is not None)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("How many orders were paid in 2004?", "How many orders were paid in 2005?"),
-        ("Orders with status 'paid'", "Orders with status “on hold”"),
-        ("Payments over $1,500.50", "Payments over 20"),
-    ],
-)
-def test_questions_that_differ_in_values_have_one_template(one: str, other: str) -> None:
-    assert template(one) == template(other)
+def test_questions_that_differ_in_values_have_one_template() -> None:
+    for form, one, other in (
+        ("How many orders were paid in {}?", "2004", "2005"),
+        ("Orders with status {}", "'paid'", "“on hold”"),
+        ("Payments over {}", "$1,500.50", "20"),
+    ):
+        assert template(form.format(one)) == template(form.format(other))
 
 
 def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -> None:
@@ -93,9 +78,6 @@ def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -
 
     assert [e.question for e in examples_found] == ["List the names of customers", "How many customers live in Porto?"]
     assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
-
-
-GLOSSARY = (FIXTURES / "memory/glossary.yaml").read_text(encoding="utf-8")
 
 
 def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:

@@ -51,18 +51,14 @@ async def test_a_model_sees_examples_and_terms_before_the_question(
     assert places == sorted(places)
 
 
-async def test_working_in_steps_sees_them_too(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, files: dict[str, str]
-) -> None:
+async def test_steps_see_them_too(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, files: dict[str, str]) -> None:
     await ask(QUESTION, remote, strategy="react/no-summary", **files)
 
     assert "big spender: customers.segment = 'A'" in endpoint.requests[0].prompt
     assert "Porto?" in endpoint.requests[0].prompt
 
 
-async def test_what_people_confirmed_is_shown(
-    endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings
-) -> None:
+async def test_what_is_confirmed(endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings) -> None:
     confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
     settings = overridden(config, strategy="few-shot/no-summary")
 

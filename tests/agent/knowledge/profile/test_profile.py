@@ -43,9 +43,6 @@ def profiled(database: Database, **more: object) -> Profile:
     return compute_profile(database, database.schema(), **more)  # type: ignore[arg-type]
 
 
-LIBRARY = (FIXTURES / "profile/library.sql").read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def library(make: Make) -> Database:
     towns = [("Ely", "North"), ("Ryde", "South"), ("Hove", "South"), ("Wick", "North"), ("Stoke", "North")]
@@ -60,7 +57,7 @@ def library(make: Make) -> Database:
         for i in range(60)
     ]  # fmt: skip
     return make(
-        LIBRARY,
+        (FIXTURES / "profile/library.sql").read_text(encoding="utf-8"),
         branch=[(i, *towns[i % 5]) for i in range(20)],
         member=members,
         loan=loans,
@@ -78,9 +75,6 @@ def test_what_the_rows_look_like_is_told(section: str, line: str, parts: tuple[S
     """A line that ends in three dots may go on."""
     shown = next(s for s in parts if s.name == section).lines
     assert [told for told in shown if told == line or (line[-1] == "…" and told.startswith(line[:-1]))], shown
-
-
-# --- sizes ---
 
 
 def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Make) -> None:
@@ -127,9 +121,6 @@ def test_without_time_nothing_is_read_and_that_is_said(library: Database) -> Non
     assert compute_profile(library, library.schema(), before=profile).complete
 
 
-# --- privacy ---
-
-
 def test_masked_keeps_counts_and_no_value(library: Database) -> None:
     profile = profiled(library, privacy="masked")
     text = repr(profile)
@@ -151,13 +142,8 @@ def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch)
     assert len(profile.keys) == 4
 
 
-SERVERS = ["postgres_url", "mysql_url", "duckdb_url"]
-
-
-@pytest.mark.parametrize("engine", SERVERS)
-def test_a_large_table_is_sampled_by_the_engines_own_means_and_comments_are_told(
-    engine: str, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("engine", ["postgres_url", "mysql_url", "duckdb_url"])
+def test_the_engines_own_sample_and_comments_are_told(engine: str, request: pytest.FixtureRequest) -> None:
     url, mysql = request.getfixturevalue(engine), engine == "mysql_url"
     script = [
         "CREATE TABLE digit (d INT)",
@@ -209,9 +195,7 @@ def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
         yield database
 
 
-def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
-    shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_profile_is_read_again(shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = kept_profile(shop, shop.schema())
     files = list((tmp_path / "cache" / "profiles").iterdir())
     builder._memory.clear()  # as a new process would begin

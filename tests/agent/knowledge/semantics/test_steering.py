@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from agent.config import Settings
 from agent.knowledge.memory.lines import BadMemory
@@ -20,14 +17,14 @@ from agent.knowledge.semantics.files import load_model, read_model
 from agent.knowledge.semantics.model import SemanticModel
 from agent.runner import run
 from eval.databases import Database, open_database
-from eval.sql import check, parse, render
+from eval.sql import parse, render
 from eval.tasks import demo_path
-from tests.pairs import rows
-from tests.writing import sqlite_file
+from tests import pairs
+from tests.writing import rows_of, sqlite_file
 from text2sql.testing import ScriptedModel
 
 SHOP_MODEL = Path(__file__).parents[4] / "docs" / "examples" / "shop-model.yaml"
-FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
+FIXTURES = pairs.FIXTURES / "semantics"
 CASES = [
     tuple(part.strip() for part in line.split("|", 2))
     for line in (FIXTURES / "departures.txt").read_text().splitlines()
@@ -47,18 +44,14 @@ def model() -> SemanticModel:
 
 
 @pytest.mark.parametrize(("kind", "question", "sql"), CASES)
-def test_a_metric_written_otherwise_is_a_contradiction(
-    kind: str, question: str, sql: str, shop: Database, model: SemanticModel
-) -> None:
+def test_another_metric_contradicts(kind: str, question: str, sql: str, shop: Database, model: SemanticModel) -> None:
     tree = parse(sql, "sqlite").tree
     assert tree is not None
     assert bool(departures(question, tree, model, shop.schema())) == (kind == "wrong")
 
 
-@pytest.mark.parametrize(("written", "expanded"), rows("semantics/expanded.jsonl"))
-def test_columns_of_the_model_are_expanded_on_the_tree(
-    written: str, expanded: str, shop: Database, model: SemanticModel
-) -> None:
+@pytest.mark.parametrize(("written", "expanded"), pairs.rows("semantics/expanded.jsonl"))
+def test_columns_of_the_model_are_expanded(written: str, expanded: str, shop: Database, model: SemanticModel) -> None:
     tree = parse(written, "sqlite").tree
     assert tree is not None
     assert render(model_view_of(model, shop.schema()).expand(tree), "sqlite") == expanded
@@ -86,14 +79,7 @@ def test_a_draft_fits_its_database(name: str) -> None:
 def test_the_check_names_what_does_not_fit() -> None:
     with open_database(demo_path("shop")) as database:
         text = "\n".join(map(str, checked(read_model(FIXTURES / "broken.yaml"), database)))
-    for part in (
-        "orders.totl: orders has no column totl",
-        "bad: orders has no column nothing",
-        "ghosts: there is no table ghosts",
-        "many: customers has several rows of one country: the join multiplies rows",
-        "types: orders.customer_id is INTEGER, but customers.email is TEXT",
-        "Who?: its SQL does not fit: the database has no column nobody",
-    ):
+    for part in (FIXTURES / "broken_told.txt").read_text().splitlines():
         assert part in text, text
 
 
@@ -102,23 +88,9 @@ DBT = ("dbt_semantic_manifest.json", "dbt_osi_document.json", "ossie_from_dbt.ya
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = sqlite_file(
-        tmp_path_factory.mktemp("dbt") / "warehouse.sqlite",
-        "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, country TEXT, signed_up DATE);"
-        "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER, order_date DATE, channel TEXT,"
-        " amount REAL, is_food BOOLEAN);"
-        "INSERT INTO customers VALUES (1, 'DE', '2023-01-01');"
-        "INSERT INTO orders VALUES (1, 1, '2024-01-01', 'web', 10, 1), (2, 1, '2024-01-02', 'shop', 5, 0);",
-    )
-    with open_database(path) as database:
+    script = (FIXTURES / "warehouse.sql").read_text(encoding="utf-8")
+    with open_database(sqlite_file(tmp_path_factory.mktemp("dbt") / "warehouse.sqlite", script)) as database:
         yield database
-
-
-def computed(database: Database, sql: str) -> object:
-    parsed = parse(f"SELECT {sql} FROM orders", "sqlite")
-    verdict = check(parsed, database.schema())
-    assert verdict.statement is not None
-    return database.execute(verdict.statement).rows[0][0]
 
 
 @pytest.mark.parametrize("name", DBT)
@@ -126,12 +98,8 @@ def test_the_metrics_of_a_dbt_project_mean_the_same_in_each_of_its_files(name: s
     model = read_model(FIXTURES / name)
     view = model_view_of(model, warehouse.schema())
     meanings = {m.metric: render(m.tree, "sqlite") for m in view.meanings.values() if m.metric}
-    rows = {
-        metric: computed(warehouse, sql)
-        for metric, sql in meanings.items()
-        if metric in ("revenue", "web_revenue", "orders", "average_order", "twice", "food")
-    }
-    assert rows == {"revenue": 15, "web_revenue": 10, "orders": 2, "average_order": 7.5, "twice": 30, "food": 1}
+    wanted = {"revenue": 15, "web_revenue": 10, "orders": 2, "average_order": 7.5, "twice": 30, "food": 1}
+    assert {metric: rows_of(warehouse, f"SELECT {meanings[metric]} FROM orders")[0][0] for metric in wanted} == wanted
     assert [(r.source, r.target) for r in model.relationships] == [("orders", "customers")]
 
 
@@ -142,25 +110,14 @@ def test_a_metric_that_the_engine_cannot_compute_is_found_by_the_check(name: str
     assert "median_order" in places  # SQLite has no median
 
 
-MODEL = (FIXTURES / "clinic.yaml").read_text(encoding="utf-8")
-
-
 @pytest.fixture
 def clinic(tmp_path: Path) -> Path:
-    return sqlite_file(
-        tmp_path / "clinic.sqlite",
-        "CREATE TABLE doc (code TEXT PRIMARY KEY, name TEXT);"
-        "CREATE TABLE vst (id INTEGER PRIMARY KEY, by_whom TEXT, fee_amt REAL, seen_on DATE);"
-        "INSERT INTO doc VALUES ('a', 'Ada'), ('b', 'Ben');"
-        "INSERT INTO vst VALUES (1, 'a', 40.5, '2024-01-03'), (2, 'a', 20, '2024-02-03'), (3, 'b', 10, '2024-02-09');",
-    )
+    return sqlite_file(tmp_path / "clinic.sqlite", (FIXTURES / "clinic.sql").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    path = tmp_path / "model.yaml"
-    path.write_text(MODEL)
-    return Settings(TEXT2SQL_SEMANTIC_MODEL=str(path))
+def settings() -> Settings:
+    return Settings(TEXT2SQL_SEMANTIC_MODEL=str(FIXTURES / "clinic.yaml"))
 
 
 def test_descriptions_other_names_and_joins_are_part_of_the_schema(clinic: Path, settings: Settings) -> None:
@@ -168,10 +125,8 @@ def test_descriptions_other_names_and_joins_are_part_of_the_schema(clinic: Path,
     with open_database(clinic, infer_keys=False) as database:
         schema = described(database.schema(), model)
     visits = schema.table("vst")
-    assert visits is not None
     assert visits.comment == "One row per visit; also called visits, appointments"
     column = visits.column("fee_amt")
-    assert column is not None
     assert column.comment == "What the patient pays; also called fee, charge"
     assert [(k.columns, k.ref_table, k.ref_columns) for k in visits.foreign_keys] == [(("by_whom",), "doc", ("code",))]
 
@@ -204,17 +159,8 @@ async def test_a_model_reads_the_instructions_the_joins_and_the_units(clinic: Pa
     assert "appointments" in written.schema_context
 
 
-def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
-    path = folder / name
-    path.write_text(json.dumps(document) if name.endswith(".json") else yaml.safe_dump(document))
-    return path
-
-
-OSSIE = (FIXTURES / "sales.yaml").read_text(encoding="utf-8")
-
-
-def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path) -> None:
-    model = read_model(saved(tmp_path, yaml.safe_load(OSSIE)))
+def test_an_ossie_document_is_read_and_names_what_is_not_used() -> None:
+    model = read_model(FIXTURES / "sales.yaml")
     assert [(d.name, d.namespace, d.table) for d in model.datasets] == [("orders", "public", "orders_v2")]
     assert [f.name for f in model.datasets[0].fields] == ["big"]
     assert [(m.name, m.synonyms, m.unit) for m in model.metrics] == [("revenue", ("turnover",), "EUR")]
@@ -231,7 +177,8 @@ def test_a_glossary_is_a_model_too(tmp_path: Path) -> None:
 
 
 def test_a_file_of_no_known_form_says_what_is_expected(tmp_path: Path) -> None:
+    (tmp_path / "model.yaml").write_text("models: []\n")
     with pytest.raises(BadMemory, match="semantic_model"):
-        load_model(saved(tmp_path, {"models": []}))
+        load_model(tmp_path / "model.yaml")
     with pytest.raises(BadMemory, match="cannot be read"):
         load_model(tmp_path / "nothing.yaml")

@@ -29,7 +29,7 @@ async def told(desk: Desk, hook: Webhook, totals: list[float]) -> list[bool]:
     return found
 
 
-async def test_an_alert_is_told_when_it_crosses(desk: Desk, hook: Webhook) -> None:
+async def test_an_alert_is_told_on_crossing(desk: Desk, hook: Webhook) -> None:
     made = await desk.plan(await desk.keep(), condition={"kind": "above", "column": "total", "value": 100})
 
     assert await told(desk, hook, [50, 101, 150, 100, 120]) == [False, True, False, False, True]

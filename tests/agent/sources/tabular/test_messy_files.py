@@ -23,15 +23,13 @@ from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
 from agent.sources.workbook import sheets_as_csv
 from eval.databases import open_database
-from tests.pairs import rows
-
-FIXTURE = Path(__file__).parents[3] / "fixtures" / "imports" / "messy_files.txt"
+from tests.pairs import FIXTURES, rows
 
 
 def blocks() -> list[tuple[str, str, list[str]]]:
     """(name, file, expected lines)."""
     found = []
-    for block in FIXTURE.read_text(encoding="utf-8").split("\n# "):
+    for block in (FIXTURES / "imports/messy_files.txt").read_text(encoding="utf-8").split("\n# "):
         name, _, rest = block.removeprefix("# ").partition("\n")
         text, _, expected = rest.partition("\n=>\n")
         found.append((name, text + "\n", expected.strip().splitlines()))
@@ -172,29 +170,18 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
     imported(tmp_path, b"Dept,Budget,Budget,Owner\nIT,12,15,Kim\nHR,8,9,Lee\n")
     (tmp_path / "out").rename(tmp_path / "out.duckdb")
     table = open_database(str(tmp_path / "out.duckdb")).schema().table("t")
-    assert table is not None
     told = {column.name: column.values.doubt for column in table.columns if column.values}
     assert told == dict.fromkeys(("Budget", "Budget_2"), "several columns are headed 'Budget'")
 
 
-# --- encodings that the words of a text speak for ---
-
-
 @pytest.mark.parametrize(("text", "encoding"), rows("imports/encodings.jsonl"))
 def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
-    found = likely_encoding(text.encode(encoding))
-    assert found is not None
-    assert text.encode(encoding).decode(found.name) == text
+    assert text.encode(encoding).decode(likely_encoding(text.encode(encoding)).name) == text
 
 
 @pytest.mark.parametrize(("text", "encoding", "other"), rows("imports/other_encodings.jsonl"))
 def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
-    found = likely_encoding(text.encode(encoding))
-    assert found is not None
-    assert found.other == other
-
-
-# --- parts of one table ---
+    assert likely_encoding(text.encode(encoding)).other == other
 
 
 MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
@@ -269,14 +256,10 @@ def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) 
     assert written[-1] == ("York", 6, "14")
 
 
-# --- JSON whose rows are no list of objects ---
-
-
 @pytest.mark.parametrize(("held", "rows"), rows("imports/json_records.jsonl"))
 def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
     (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
     written = as_records(tmp_path / "a.json", tmp_path)
-    assert written is not None
     assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == rows
 
 
@@ -284,9 +267,6 @@ def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -
 def test_what_needs_no_rewriting_stays(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     assert as_records(tmp_path / "a.json", tmp_path) is None
-
-
-# --- workbooks ---
 
 
 def written(tmp_path: Path, lines: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
