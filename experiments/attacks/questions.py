@@ -82,11 +82,12 @@ def hostile(count: int, seed: int) -> Iterator[str]:
 def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minutes: float = 60.0) -> Flood:
     """Ask so many questions, or until the time is over."""
     result, own_process = Flood(), multiprocessing.get_context("spawn")
-    over, times = own_process.Event(), own_process.SimpleQueue()
+    begun, over, times = own_process.Event(), own_process.Event(), own_process.SimpleQueue()
     served.ask("How many customers are there?")  # what a first question loads is loaded
     before = resident_mb(served.pid)
-    watching = own_process.Process(target=_watch, args=(served.port, over, times))
+    watching = own_process.Process(target=_watch, args=(served.port, begun, over, times))
     watching.start()
+    begun.wait(60)
     until = time.monotonic() + minutes * 60
     made, lock = hostile(count, seed), threading.Lock()
 
@@ -141,12 +142,13 @@ def _ended(connection: http.client.HTTPConnection, question: str) -> str:
     return str(last.get("status") or last.get("kind") or "no answer")
 
 
-def _watch(port: int, over: Event, times: SimpleQueue[float | None]) -> None:
-    """In a process of its own: what the clients of this one do must not count as the server's delay."""
+def _watch(port: int, begun: Event, over: Event, times: SimpleQueue[float | None]) -> None:
+    """In a process of its own: what the clients of this one do must not count as the server's delay. `begun` is set
+    after the first answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     taken: list[float | None] = []
     while not over.wait(_EVERY):
-        begun = time.perf_counter()
+        sent = time.perf_counter()
         try:
             connection.request("GET", "/health")
             connection.getresponse().read()
@@ -154,7 +156,8 @@ def _watch(port: int, over: Event, times: SimpleQueue[float | None]) -> None:
             taken.append(None)
             connection.close()
         else:
-            taken.append(time.perf_counter() - begun)
+            taken.append(time.perf_counter() - sent)
+        begun.set()
     connection.close()
     for one in (*taken, _OVER):
         times.put(one)
