@@ -71,6 +71,9 @@ DOUBTS = MappingProxyType(
         "amount_guessed": Doubt(
             sentence="the number is compared with the main amount; name the column if another one is meant"
         ),
+        "price_of_each_row": Doubt(
+            DOUBTFUL, "each row is taken as sold once, at its price; name the column if another amount is meant"
+        ),
         "unit_assumed": Doubt(DOUBTFUL, "the unit is assumed; name the unit that the column is in"),
         "versions_open": Doubt(
             DOUBTFUL, "each row is one version of a thing; say “current” or name a date if one version of each is meant"

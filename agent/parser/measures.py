@@ -177,11 +177,19 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     if price is not None and quantity is not None and price is not quantity:
         yield 0.8, Expression(column=price.key, factor=quantity.key)
     elif price is not None and quantity is None:
-        # Each row is something that happened to other things on a day, and nothing refers to it: what was paid
+        # Each row is something that happened on a day, and nothing refers to it: what was paid
         dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
-        referred = any(edge.right == table for edge in q.graph.edges(table))
-        if dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2:
+        if dated and not any(edge.right == table for edge in q.graph.edges(table)):
             yield 0.3, Expression(column=price.key)
+
+
+def may_be_listed(q: LinkedQuestion, name: str, used: Expression) -> bool:
+    """Whether a measure is the price of each row, and the rows may as well be a list of prices: they do not link two
+    other things."""
+    known, column = measures()[name], q.vocabulary.columns[used.column] if used.column else None
+    if column is None or used.factor is not None or _named([column], known.columns):
+        return False
+    return len(q.vocabulary.tables[column.table].table.foreign_keys) < 2 and bool(_named([column], known.prices))
 
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:
