@@ -185,11 +185,13 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
 
 def may_be_listed(q: LinkedQuestion, name: str, used: Expression) -> bool:
     """Whether a measure is the price of each row, and the rows may as well be a list of prices: they do not link two
-    other things."""
+    other things, or have names of their own, as things have and sales have not."""
     known, column = measures()[name], q.vocabulary.columns[used.column] if used.column else None
     if column is None or used.factor is not None or _named([column], known.columns):
         return False
-    return len(q.vocabulary.tables[column.table].table.foreign_keys) < 2 and bool(_named([column], known.prices))
+    linked = len(q.vocabulary.tables[column.table].table.foreign_keys) >= 2
+    named = any(c.role == "name" for c in q.vocabulary.by_table[column.table])
+    return bool(_named([column], known.prices)) and (named or not linked)
 
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:
