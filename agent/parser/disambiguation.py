@@ -139,10 +139,11 @@ def _best_column(
     shown: Sequence[Expression],
 ) -> ColumnChoice:
     anchors = list(dict.fromkeys([*q.named, *(e.column[0] for e in shown if e.column)]))
+    said = {t.text for t in q.tokens}
 
     def worth(pair: tuple[ColumnWord, float]) -> float:
         column, score = pair
-        total = score + near.get(column.table, 0.0)
+        total = score + near.get(column.table, 0.0) + 0.3 * bool(numbers_of(column) & said)
         if anchors and column.table not in anchors:
             total -= 0.07 * min(min(q.graph.distance(column.table, a) for a in anchors), _FARTHEST)
         if column.foreign and not column.primary:
@@ -169,7 +170,19 @@ def _best_column(
         close_units = rival is not None and column.is_figure and column.words[-1] == rival[0].words[-1] in UNITS
         if close_units and "column_ambiguous" in doubts:
             doubts.append("measure_ambiguous")  # `total kg` of `feed_kg` and `bedding_kg`
+    alike = [c for c, _ in candidates if c.is_figure and c.table == column.table and _bare(c) == _bare(column)]
+    if column.is_figure and len(alike) > 1 and sum(bool(numbers_of(c) & said) for c in alike) != 1:
+        doubts.append("measure_ambiguous")  # `total visits` of `visits_2023` and `visits_2024`
     return ColumnChoice(column, close, tuple(doubts))
+
+
+def numbers_of(column: ColumnWord) -> set[str]:
+    """The numbers in a column's name (`visits_2024`), which tell it from others of its kind."""
+    return {word for word in column.words if word.isdigit()}
+
+
+def _bare(column: ColumnWord) -> list[str]:
+    return [word for word in column.words if not word.isdigit()]
 
 
 def choose_value(

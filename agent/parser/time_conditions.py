@@ -11,6 +11,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
 from agent.parser.conditions import target_column
+from agent.parser.disambiguation import numbers_of
 from agent.parser.interpretation import Condition, Expression, Membership, Operator
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
@@ -26,7 +27,14 @@ def period(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     year_here = i == 0 or q.items[i - 1].lower in _BEFORE_YEARS or q.items[i - 1].lower == "year is"
     if named is None or (named.year_only is not None and not named.relative and not year_here):
         return None
-    return in_period(q, c, i, named, "=")
+    found = in_period(q, c, i, named, "=")
+    mentioned = (column for x in q.items if x.mention is not None for column, _ in x.mention.columns)
+    if found is None or named.relative or all(str(named.year_only) not in numbers_of(m) for m in mentioned):
+        return found
+    event = target_column(q, c, i, 6)
+    if event is not None and event.role in ("date", "year"):  # `visits of members who joined in 2024`
+        return replace(found, doubts=(*found.doubts, "measure_ambiguous"))
+    return Finding((i,))  # `visits in 2024` are those of the column `visits_2024`
 
 
 TIME_WORDS = word_set("when date day time week month year birth birthday deadline start end begin since until")
