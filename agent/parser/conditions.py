@@ -99,9 +99,12 @@ def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     condition = says(q.values, column, not negated)
     if condition is None and column.is_figure:
         facts = q.values.facts(*column.key)
-        always = facts.nulls == 0.0 and facts.least == 0  # rows with `no tip` have one of 0
-        if always or _STOCKS & set(column.words):
-            condition = Condition(left, "=" if negated else ">", (0,))
+        if facts.least == 0 or _STOCKS & set(column.words):  # rows with `no tip` have one of 0
+            none = Condition(left, "=", (0,))
+            if negated and facts.nulls:  # or none is known
+                unknown = Condition(left, "null")
+                return Finding(clauses=((none, unknown),), changes={"negated": False}, doubts=("qualifier_open",))
+            condition = none if negated else Condition(left, ">", (0,))
     condition = condition or Condition(left, "null" if negated else "not null")
     return Finding(clauses=((condition,),), changes={"negated": False})
 
