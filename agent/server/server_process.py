@@ -22,7 +22,6 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from eval.a2a.command import CANNOT_START
-from eval.confinement import die_with_parent
 from eval.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,6 +173,8 @@ class _Workers(Multiprocess):
 
 def worker() -> FastAPI:
     """The app of one worker, made in its process."""
+    from eval.confinement import die_with_parent  # late: it needs POSIX, which one process does without
+
     die_with_parent(signal.SIGTERM)
     from agent.config import settings
     from agent.server.app import create_app

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 
-from tests.agent.server.processes import failed, started
+from tests.agent.server.processes import environment, failed, started
 from tests.agent.server.running import model_at, raw_query, read_until, run_and_thread, scripted
 from tests.openai_server import OpenAIServer
 
@@ -25,6 +27,23 @@ def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:
         assert httpx.get(f"http://127.0.0.1:{port}/health").json()["model"] == "offline"
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
+
+
+WITHOUT_POSIX = """
+import os, runpy, sys
+sys.modules.update(dict.fromkeys(("fcntl", "grp", "pwd", "resource", "termios")))
+del os.fork
+runpy.run_module("agent.server", run_name="__main__")
+"""
+
+
+def test_one_process_needs_nothing_that_windows_lacks(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", WITHOUT_POSIX, "--port", "0"]
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first_line = process.stdout.readline()
+        process.kill()
+    assert first_line.startswith("text2sql at http://127.0.0.1:")
 
 
 def test_a_start_that_cannot_be_is_told_and_leaves_a_damaged_state_alone(tmp_path: Path) -> None:
