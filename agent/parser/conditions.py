@@ -317,7 +317,7 @@ def against_reference(q: LinkedQuestion, j: int, operator: str, left: Expression
     sign = _SIGNS.get(operator, operator)
     if sign not in (">", "<", ">=", "<=", "=", "<>"):
         return None
-    key = _own_key(q, mention, left.tables)
+    key = _own_key(q, mention, left.column[:1])
     if key is None:
         return None
     compared = Condition(left, sign, (Expression(column=left.column, via=key.left_columns[0]),))  # type: ignore[arg-type]
