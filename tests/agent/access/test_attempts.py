@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from agent.access import PersonalDatabase, access_of
 from agent.access.database import PROVEN
-from agent.config import DatabaseSettings, Settings
+from agent.config import DatabaseSettings
 from eval.databases import Database, open_database
 from eval.databases.types import DatabaseError
 from eval.schema import Column, Dialect, Schema, Table
@@ -125,22 +125,12 @@ def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: st
 # --- engines on which no policy was ever attacked are closed to people with restrictions ---
 
 
-def seen_by(person: str, dialect: Dialect, policies: str) -> PersonalDatabase:
-    schema = Schema(dialect, (Table("staff", (Column("name"), Column("salary"))),))
-    inner: Any = SimpleNamespace(
-        dialect=dialect,
-        name="company",
-        holds_rows=True,
-        executes=True,
-        url=f"{dialect}:///x",
-        schema=lambda ttl=0.0: schema,
-    )
-    access = access_of(Settings(_env_file=None, TEXT2SQL_POLICIES=policies).database)
-    return PersonalDatabase(cast("Database", inner), access.person(person), access)
-
-
 @pytest.mark.parametrize("dialect", sorted(PROVEN))
 def test_an_unproven_engine_is_closed(dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = Schema(dialect, (Table("staff", (Column("name"), Column("salary"))),))
+    told = {"dialect": dialect, "name": "company", "holds_rows": True, "executes": True, "url": f"{dialect}:///x"}
+    inner: Any = SimpleNamespace(**told, schema=lambda ttl=0.0: schema)
+    access = access_of(DatabaseSettings(_env_file=None, TEXT2SQL_POLICIES=policies))
     monkeypatch.setattr("agent.access.database.PROVEN", PROVEN - {dialect})
     with pytest.raises(DatabaseError, match="Policies are not enforced on"):
-        seen_by("anna", dialect, policies).schema()
+        PersonalDatabase(inner, access.person("anna"), access).schema()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent.access import Access, Person, PersonalDatabase
 from agent.access.policies import Rule
-from eval.databases import ExecutionResult, open_database
+from eval.databases import open_database
 from eval.metrics.comparison import same_result
 from eval.schema import Schema, Table
 from eval.sql import check, orders_rows, parse
@@ -28,14 +28,6 @@ def hidden(table: Table) -> str:
     return next((c.name for c in reversed(table.columns) if c.name not in keys), "")
 
 
-def rules(schema: Schema) -> Access:
-    tables = {}
-    for table in schema.tables:
-        columns = {hidden(table): "hidden"} if hidden(table) else {}
-        tables[table.name] = {"columns": columns, "rows": condition(table)}
-    return Access((Rule.model_validate({"who": {}, "database": "*", "tables": tables}),))
-
-
 def copy(source: Path, schema: Schema, target: Path) -> None:
     with sqlite3.connect(target) as made:
         made.execute("ATTACH ? AS whole", (str(source),))
@@ -50,32 +42,28 @@ def copy(source: Path, schema: Schema, target: Path) -> None:
     made.close()
 
 
-def outcomes(source: Path, golds: list[str], folder: Path) -> list[tuple[str, ExecutionResult, ExecutionResult]]:
-    """(SQL, through the policy, on the copy) for each gold query."""
-    with open_database(source) as whole:
-        schema = whole.schema()
-        copy(source, schema, folder / "copy.sqlite")
-        person = PersonalDatabase(whole, Person("anna"), rules(schema))
-        triples = []
-        with open_database(folder / "copy.sqlite") as filtered:
-            for sql in golds:
-                verdict = check(parse(sql, "sqlite"))
-                assert verdict.statement is not None
-                triples.append((sql, person.execute(verdict.statement), filtered.execute(verdict.statement)))
-        return triples
-
-
-def differ(sql: str, seen: ExecutionResult, wanted: ExecutionResult) -> bool:
-    if seen.status != wanted.status:
-        return True
-    return wanted.ok and not same_result(wanted, seen, ordered=orders_rows(parse(sql, "sqlite")))
-
-
 def test_golds_of_the_demo_shop(tmp_path: Path) -> None:
     golds = [task.gold.sql for task in tasks("shop")]
-    triples = outcomes(demo_path("shop"), golds, tmp_path)
-    assert [sql for sql, seen, wanted in triples if differ(sql, seen, wanted)] == []
-    assert sum(seen.ok for _, seen, _ in triples) > len(golds) / 4
+    answered = 0
+    with open_database(demo_path("shop")) as everything:
+        schema = everything.schema()
+        copy(demo_path("shop"), schema, tmp_path / "copy.sqlite")
+        tables = {
+            table.name: {"columns": {hidden(table): "hidden"} if hidden(table) else {}, "rows": condition(table)}
+            for table in schema.tables
+        }
+        access = Access((Rule.model_validate({"who": {}, "database": "*", "tables": tables}),))
+        person = PersonalDatabase(everything, Person("anna"), access)
+        with open_database(tmp_path / "copy.sqlite") as filtered:
+            for sql in golds:
+                statement = check(parse(sql, "sqlite")).statement
+                assert statement is not None
+                seen, wanted = person.execute(statement), filtered.execute(statement)
+                assert seen.status == wanted.status, sql
+                ordered = orders_rows(parse(sql, "sqlite"))
+                assert not wanted.ok or same_result(wanted, seen, ordered=ordered), sql
+                answered += seen.ok
+    assert answered > len(golds) / 4
 
 
 # --- PostgreSQL's own row-level security sees the person of a statement ---

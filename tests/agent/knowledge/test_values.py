@@ -71,7 +71,7 @@ def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.
 CARS = ValueIndex(rows("values/cars.jsonl"))
 
 
-def test_values_are_counted_by_a_word_of_theirs() -> None:
+def test_values_are_counted_by_a_word_of_theirs_and_a_hit_says_how_it_was_found() -> None:
     name, last = CARS.parts("fords")
 
     assert (name.column, name.count, name.first, name.last, name.score) == ("Name", 4, 3, 2, 0.8)
@@ -79,20 +79,17 @@ def test_values_are_counted_by_a_word_of_theirs() -> None:
     assert (last.column, last.count, last.first, last.score) == ("nameLast", 1, 1, 0.8)
     assert [(p.column, p.count, p.prefix) for p in CARS.parts("chevr")] == [("Name", 1, True)]
     assert CARS.parts("zebra") == CARS.parts("the") == CARS.parts("") == ()
+    found = {phrase: CARS.find(phrase, fuzzy=True) for phrase in ("Japan", "japan", "kershaws", "galaxie", "Kershau")}
+    meant = {phrase: CARS.related(phrase) for phrase in ("rainy", "women", "american")}
+
+    assert [hits[0].how for hits in found.values()] == ["same", "folded", "inflected", "part", "misspelt"]
+    assert [hits[0].how for hits in meant.values()] == ["inflected", "abbreviation", "demonym"]
 
 
 @pytest.mark.parametrize(("phrase", "expected"), rows("values/meant.jsonl"))
 def test_values_are_meant_by_other_words(phrase: str, expected: list[str]) -> None:
     """`L` is the left hand only in a column whose name says so, and `Sun` a day only among days."""
     assert [f"{hit.column}:{hit.value}" for hit in CARS.related(phrase)] == expected
-
-
-def test_each_hit_says_how_it_was_found() -> None:
-    found = {phrase: CARS.find(phrase, fuzzy=True) for phrase in ("Japan", "japan", "kershaws", "galaxie", "Kershau")}
-    meant = {phrase: CARS.related(phrase) for phrase in ("rainy", "women", "american")}
-
-    assert [hits[0].how for hits in found.values()] == ["same", "folded", "inflected", "part", "misspelt"]
-    assert [hits[0].how for hits in meant.values()] == ["inflected", "abbreviation", "demonym"]
 
 
 @pytest.fixture
@@ -113,7 +110,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]
         yield database
 
 
-def test_a_value_of_the_last_row_is_found(large: Database) -> None:
+def test_a_value_of_the_last_row_is_found_and_a_moved_one_in_its_own_table(large: Database) -> None:
     index = value_index(large, large.schema())
 
     assert [h.column for h in index.find("badheim")] == ["city"]
@@ -124,6 +121,9 @@ def test_a_value_of_the_last_row_is_found(large: Database) -> None:
         ("client", "Client 5000", "folded")
     ]
     assert [h.value for h in index.look_up(["CLIENT 4999", "no such client"])] == ["Client 4999"]
+    index = value_index(large, large.schema()).moved({("parcels", "client"): "clients"})
+
+    assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
 
 
 def test_an_absent_name_is_looked_up_once(large: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,12 +141,6 @@ def test_an_absent_name_is_looked_up_once(large: Database, monkeypatch: pytest.M
 
     assert len(asked) == 1
     assert "sent_on" not in asked[0], "a name is no date"
-
-
-def test_moved_values_are_looked_up_in_their_own_table(large: Database) -> None:
-    index = value_index(large, large.schema()).moved({("parcels", "client"): "clients"})
-
-    assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
 
 
 TABLE = "CREATE TABLE parcels (id INTEGER PRIMARY KEY, client VARCHAR(40), city VARCHAR(40), sent_on DATE, weight INT)"
@@ -189,14 +183,9 @@ COLUMNS = [
 
 @pytest.fixture
 def stored(tmp_path: Path) -> ValueIndex:
-    return filed(tmp_path, COLUMNS)
-
-
-def filed(folder: Path, columns: list[tuple[str, str, list[str]]]) -> ValueIndex:
     """An index all of whose values are in a file."""
-    path = folder / f"{len(list(folder.iterdir()))}.sqlite"
-    build(path, columns)
-    return EMPTY.with_file(StoredValues(path))
+    build(tmp_path / "v.sqlite", COLUMNS)
+    return EMPTY.with_file(StoredValues(tmp_path / "v.sqlite"))
 
 
 @pytest.fixture(params=["in memory", "on disk"])
@@ -211,16 +200,18 @@ def test_values_are_found_by_other_spellings_and_parts(index: ValueIndex, phrase
     assert (first.value, first.column) == (value, column)
 
 
-def test_a_phrase_cannot_reach_the_files_sql(stored: ValueIndex) -> None:
+def test_values_on_disk_are_counted_by_a_word_and_no_phrase_reaches_the_files_sql(stored: ValueIndex) -> None:
     for phrase in ("'; DROP TABLE stored; --", '" OR 1=1', "%", "_", "\x00", "𝔘𝔫𝔦" * 50):
         stored.find(phrase, fuzzy=True)
     assert len(stored) == 10
+    assert [(p.column, p.count, p.first, p.last) for p in stored.parts("garden")] == [("category", 2, 2, 0)]
+    assert [(p.column, p.examples) for p in stored.parts("york")] == [("city", ("York", "New York"))]
+    assert stored.parts("zebra") == ()
 
 
 @pytest.fixture
-def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+def many(tmp_path: Path) -> Iterator[Database]:
     """More distinct values in a column than the index in memory keeps."""
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     script = "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);"
     script += "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c LIMIT 20000)"
     script += "INSERT INTO person (name) SELECT printf('Person %06d', i) FROM c"
@@ -228,21 +219,18 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
         yield database
 
 
-def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(many: Database, tmp_path: Path) -> None:
+def test_a_question_does_not_wait_and_every_value_is_found_in_its_owners_file(many: Database, tmp_path: Path) -> None:
+    schema = many.schema()
+    assert len(complete_value_index(many, schema, wait=False)) <= VALUES_PER_COLUMN
+    complete_value_index(many, schema)  # what the thread in the background does, waited for
+
+    assert len(complete_value_index(many, schema, wait=False)) == 20_000
     index = complete_value_index(many, many.schema())
 
     assert len(index) == 20_000 > VALUES_PER_COLUMN
     assert [h.value for h in index.find("person 019999")] == ["Person 019999"]
     (file,) = (tmp_path / "cache" / "values").glob("*.sqlite")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_a_question_does_not_wait_for_it(many: Database) -> None:
-    schema = many.schema()
-    assert len(complete_value_index(many, schema, wait=False)) <= VALUES_PER_COLUMN
-    complete_value_index(many, schema)  # what the thread in the background does, waited for
-
-    assert len(complete_value_index(many, schema, wait=False)) == 20_000
 
 
 def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(many: Database, tmp_path: Path) -> None:
@@ -297,9 +285,3 @@ def test_the_first_column_leaves_room_for_the_others(tmp_path: Path) -> None:
         True, True, True, False, True, False
     ]  # fmt: skip
     assert file.partial == {("t", "x"), ("t", "y")}
-
-
-def test_values_on_disk_are_counted_by_a_word_of_theirs(stored: ValueIndex) -> None:
-    assert [(p.column, p.count, p.first, p.last) for p in stored.parts("garden")] == [("category", 2, 2, 0)]
-    assert [(p.column, p.examples) for p in stored.parts("york")] == [("city", ("York", "New York"))]
-    assert stored.parts("zebra") == ()

@@ -64,16 +64,13 @@ def test_schemas_keep_to_the_rules_of_strict_mode(schema: dict[str, Any]) -> Non
     assert check(schema) >= 1
 
 
-async def test_a_plan_is_read(server: ModelServer) -> None:
+async def test_a_plan_is_read_and_a_score_out_of_range_sent_back(server: ModelServer) -> None:
     tasks = [{"id": "a", "description": "first", "depends_on": []}, {"id": 2, "description": "then", "depends_on": "a"}]
     server.script(completion({"plan_type": "multi", "confidence": "80%", "tasks": tasks}))
     plan = (await server.model().plan(plan_request())).plan
     assert plan.plan_type == "multi-sequential"
     assert plan.confidence == 0.8
     assert [(t.id, t.description, t.depends_on) for t in plan.tasks] == [("a", "first", []), ("2", "then", ["a"])]
-
-
-async def test_a_score_out_of_range_is_sent_back(server: ModelServer) -> None:
     server.script(completion({"reasoning": "", "score": 85}), completion({"reasoning": "", "score": 0.85}))
     assert (await server.model().judge(judge_request())).score == 0.85
     assert "`score` must be a number from 0 to 1, not '85'" in server.requests[1].prompt
@@ -248,20 +245,17 @@ async def test_a_server_whose_streams_are_empty_is_asked_for_whole_replies_from_
     assert [body["stream"] for body in server.bodies] == [True, False, False]
 
 
-ONE = completion({"reasoning": "r", "sql": "SELECT 1"})
-
-
 @pytest.mark.parametrize(
     "words", ["System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"]
 )
 async def test_a_model_that_refuses_the_system_role_is_told_by_the_user(server: ModelServer, words: str) -> None:
     def answer(request: Request) -> Reply:
         refused = any(message["role"] != "user" for message in request.body["messages"])
-        return error(400, words) if refused else ONE
+        return error(400, words) if refused else GOOD
 
     server.otherwise = answer
     model = server.model()
-    assert (await model.write_sql(sql_request())).sql == "SELECT 1"
+    assert (await model.write_sql(sql_request())).sql == SQL["sql"]
     (message,) = server.requests[-1].body["messages"]
     assert "Write one read-only SQLite query" in message["content"]
     assert "How many customers are there?" in message["content"]
@@ -271,7 +265,7 @@ async def test_a_model_that_refuses_the_system_role_is_told_by_the_user(server: 
 
 
 async def test_effort_further_fields_and_headers_are_sent(server: ModelServer) -> None:
-    server.otherwise = ONE
+    server.otherwise = GOOD
     model = server.model(reasoning_effort="low", extra_body={"top_k": 20}, extra_headers={"X-Title": "reports"})
     await model.write_sql(sql_request())
     (request,) = server.requests
@@ -280,7 +274,7 @@ async def test_effort_further_fields_and_headers_are_sent(server: ModelServer) -
 
 
 async def test_a_classic_azure_address_keeps_its_version_and_gets_its_key(server: ModelServer) -> None:
-    server.otherwise = ONE
+    server.otherwise = GOOD
     address = server.url.replace("/v1", "/openai/deployments/d?api-version=2024-10-21")
     await server.model(base_url=address).write_sql(sql_request())
     (request,) = server.requests
@@ -289,10 +283,8 @@ async def test_a_classic_azure_address_keeps_its_version_and_gets_its_key(server
 
 
 async def test_a_prompt_that_the_server_cut_off_is_said(server: ModelServer) -> None:
-    server.otherwise = completion(
-        {"reasoning": "r", "sql": "SELECT 1"},
-        usage={"prompt_tokens": 4096, "completion_tokens": 5, "total_tokens": 4101},
-    )
+    usage = {"prompt_tokens": 4096, "completion_tokens": 5, "total_tokens": 4101}
+    server.otherwise = completion(SQL, usage=usage)
     reply = await server.model().write_sql(sql_request(schema_context="Table: t\n" + "  a_column (INTEGER)\n" * 4_000))
     (warning,) = reply.usage.warnings
     assert "read only 4,096 tokens" in warning

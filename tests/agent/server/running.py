@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from httpx_sse import connect_sse
@@ -23,6 +23,7 @@ from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, complet
 
 ANA, BEN = "a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789"
 """Tokens of two clients."""
+QUESTION = "How many customers are there?"
 
 
 @dataclass
@@ -139,10 +140,25 @@ def wait_until(condition: Any, seconds: float = 10.0) -> float:
     return time.monotonic() - started
 
 
-def run_and_thread(head: bytes) -> tuple[str, str]:
-    """The two ids in the headers of a stream."""
-    lines = dict(line.split(": ", 1) for line in head.decode().split("\r\n\r\n")[0].split("\r\n")[1:])
-    return lines["x-run-id"], lines["x-thread-id"]
+class Begun:
+    """A question whose run has begun: its client has read the first event, and leaves at the end of the block."""
+
+    def __init__(self, port: int, question: str = QUESTION, **more: Any) -> None:
+        self._connection = raw_query(port, {"question": question, **more})
+        self.close = self._connection.close
+        head = read_until(self._connection, b'"event":"run"').decode().split("\r\n\r\n")[0]
+        headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
+        self.run_id, self.thread_id = headers["x-run-id"], headers["x-thread-id"]
+
+    def rest(self) -> bytes:
+        """What follows, up to the event that ends it."""
+        return read_until(self._connection, b'"event":"done"')
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 ANSWER = "The answer is in the rows, all of them, one by one."

@@ -10,16 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.agent.server.running import (
-    Running,
-    model_at,
-    raw_query,
-    read_until,
-    running,
-    scripted,
-    settings_for,
-    wait_until,
-)
+from tests.agent.server.running import Begun, Running, model_at, running, scripted, settings_for, wait_until
 from tests.openai_server import OpenAIServer
 from tests.pairs import rows, sections
 
@@ -89,7 +80,7 @@ def test_a_database_that_may_not_be_connected(server: Running, url: str) -> None
     assert refused(answer) in ((403, "forbidden"), (400, "bad_request"))
 
 
-def test_an_upload_tells_how_far_it_is(server: Running) -> None:
+def test_an_upload_tells_how_far_it_is_or_that_it_is_none(server: Running) -> None:
     def sent(content: bytes) -> list[dict[str, Any]]:
         files, headers = {"file": ("fees.csv", content)}, {"Accept": "text/event-stream"}
         answer = httpx.post(f"{server.url}/databases/upload", files=files, headers=headers, timeout=60)
@@ -103,9 +94,6 @@ def test_an_upload_tells_how_far_it_is(server: Running) -> None:
     assert sent(b"who,fee\na,5\nb,6\n") == [last]  # the same file again is the same database
     [refusal] = sent(b"\1\2")
     assert refusal["error"]["kind"] == "bad_request"
-
-
-def test_an_upload_without_a_file_or_of_none_that_is_read(server: Running) -> None:
     broken = {"file": ("x.sqlite", b"SQLite format 3\0" + b"\xff" * 2000)}
     assert refused(httpx.post(f"{server.url}/databases/upload", files=broken, timeout=60)) == (400, "bad_request")
     assert refused(httpx.post(f"{server.url}/databases/upload", files={"other": b"x"})) == (400, "bad_request")
@@ -116,13 +104,7 @@ def test_as_many_runs_as_there_is_room_for(tmp_path: Path, endpoint: OpenAIServe
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     config = settings_for(tmp_path, **model_at(endpoint), TEXT2SQL_MAX_RUNS=2)
     with running(config) as small:
-        under_way = [raw_query(small.port, {"question": "How many customers are there?"}) for _ in range(2)]
-        for connection in under_way:
-            read_until(connection, b'"event":"run"')
-
-        answer = small.post("/query", {"question": "How many customers are there?"})
-
+        with Begun(small.port), Begun(small.port):
+            answer = small.post("/query", {"question": "How many customers are there?"})
         assert refused(answer) == (503, "busy")
         assert int(answer.headers["retry-after"]) >= 1
-        for connection in under_way:
-            connection.close()

@@ -1,4 +1,4 @@
-"""Answers that are kept: run anew with other values, arranged on boards, shared inside the server, taken away."""
+"""Answers that are kept: run anew with other values, filtered on boards, shared inside the server, taken away."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
+from agent.server.documents import escaped, plain_text
 from agent.store.base import MOST
 from agent.store.records import BoardRecord, KeptRecord
 from tests.agent.server.running import ANA, BEN, Running, running, settings_for
+from tests.pairs import rows
 
 SQL = "SELECT country, COUNT(*) AS n FROM customers WHERE city <> 'Rome' GROUP BY country ORDER BY n DESC LIMIT 3"
 
@@ -62,14 +64,11 @@ def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client) -> None:
     assert len(ana.post(f"/kept/{answer['kept_id']}/refresh", json={}).json()["result"]["rows"]) == 5
 
 
-def test_no_value_is_refused(ana: httpx.Client) -> None:
+def test_no_value_is_refused_nor_kept_without_a_result(ana: httpx.Client) -> None:
     path = f"/kept/{kept(ana)['kept_id']}/refresh"
 
     for values in (["x", "5; DROP TABLE customers"], ["x"], ["x", "1e9"]):
         assert ana.post(path, json={"values": values}).status_code == 400, values
-
-
-def test_what_has_no_result_cannot_be_kept(ana: httpx.Client) -> None:
     run = ana.post("/sql", json={"preset": "shop", "sql": "DELETE FROM customers"}).json()
 
     assert ana.post("/kept", json={"run_id": run["run_id"]}).status_code == 409
@@ -154,3 +153,125 @@ def test_boards_and_kept_answers_of_one_owner_are_bounded(ana: httpx.Client, mon
         assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "too_large")
         assert "remove some first" in refused.json()["error"]["message"]
     assert ana.delete(f"/kept/{answer['kept_id']}").status_code == 204
+
+
+BY_MONTH = "SELECT status, COUNT(*) AS n FROM orders GROUP BY status"
+CUSTOMERS = "SELECT country, COUNT(*) AS n FROM customers GROUP BY country ORDER BY n DESC"
+COUNTRIES = {"preset": "shop", "table": "customers", "column": "country"}
+ON_COUNTRY = {"label": "Country", "kind": "value", "columns": [COUNTRIES]}
+
+
+def refresh(client: httpx.Client, made: dict[str, Any], place: int, **body: Any) -> dict[str, Any]:
+    path = f"/boards/{made['board_id']}/{made['answers'][place]['kept_id']}/refresh"
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["result"])
+
+
+def test_a_filter_narrows_every_answer_that_its_keys_lead_to(ana: httpx.Client) -> None:
+    made = board(ana, kept(ana, BY_MONTH), kept(ana, CUSTOMERS), kept(ana, "SELECT COUNT(*) FROM categories"))
+    path = f"/boards/{made['board_id']}"
+    columns = ana.get(f"{path}/columns").json()
+    [country] = [c for c in columns if (c["table"], c["column"]) == ("customers", "country")]
+    assert (country["kind"], country["answers"]) == ("value", 2)
+    assert ana.patch(path, json={"filters": [ON_COUNTRY]}).json()["filters"][0]["value"] == []
+    [first, *_] = ana.get(f"{path}/filters/0/values").json()["values"]
+    name = first["value"]
+    searched = ana.get(f"{path}/filters/0/values", params={"search": name[1:4].upper()}).json()["values"]
+    assert name in [value["value"] for value in searched]
+
+    orders = refresh(ana, made, 0, filters=[[name]])
+    customers = refresh(ana, made, 1, filters=[[name]])
+    categories = refresh(ana, made, 2, filters=[[name]])
+
+    joined = "SELECT o.status, COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.customer_id"
+    asked = {"preset": "shop", "sql": f"{joined} WHERE c.country = '{name}' GROUP BY 1"}
+    of_country = ana.post("/sql", json=asked).json()
+    assert sorted(map(str, orders["rows"])) == sorted(map(str, of_country["rows"]))
+    assert customers["rows"] == [[name, first["count"]]]
+    assert (orders["filtered"], customers["filtered"], categories["filtered"]) == ([True], [True], [False])
+    kept_rows = ana.get(path).json()["answers"][1]["result"]["rows"]
+    assert len(kept_rows) > 1, "rows under a filter are not those that are kept"
+
+
+def test_what_its_owner_left_stands_for_readers_and_in_documents(ana: httpx.Client) -> None:
+    made = board(ana, kept(ana, CUSTOMERS, title="By country"))
+    path = f"/boards/{made['board_id']}"
+    ana.patch(path, json={"filters": [{**ON_COUNTRY, "value": ["Italy", None]}]})
+    share = ana.post(f"{path}/share").json()["share"]
+    tile = made["answers"][0]["kept_id"]
+
+    by_owner = ana.post(f"/shared/{share}/{tile}/refresh", json={}).json()["result"]
+    by_reader = ana.post(f"/shared/{share}/{tile}/refresh", json={"filters": [["Spain"]]}).json()["result"]
+    unset = ana.post(f"/shared/{share}/{tile}/refresh", json={"filters": [[]]}).json()["result"]
+    text = ana.get(f"{path}/export?format=markdown").text
+
+    assert [row[0] for row in by_owner["rows"]] == ["Italy"]
+    assert [row[0] for row in by_reader["rows"]] == ["Spain"]
+    assert len(unset["rows"]) > 2
+    assert "Italy" in text
+    assert "Spain" not in text
+    found = ana.get(f"/shared/{share}/filters/0/values", params={"search": "spa"}).json()["values"]
+    assert found[0]["value"] == "Spain"
+    assert ana.post(f"/shared/{share}/{tile}/refresh", json={"filters": []}).status_code == 400
+    assert ana.get(f"/shared/{share}/filters/3/values").status_code == 404
+
+
+def test_a_period_in_words_moves_with_the_day(ana: httpx.Client) -> None:
+    made = board(ana, kept(ana, BY_MONTH))
+    dates = {"preset": "shop", "table": "orders", "column": "order_date"}
+    on_date = {"label": "When", "kind": "date", "columns": [dates]}
+    ana.patch(f"/boards/{made['board_id']}", json={"filters": [on_date]})
+
+    year = refresh(ana, made, 0, filters=[["2024"]])
+    path = f"/boards/{made['board_id']}/{made['answers'][0]['kept_id']}/refresh"
+    wrong = ana.post(path, json={"filters": [["one fine day"]]})
+
+    assert "'2024-01-01'" in year["sql"]
+    assert "'2025-01-01'" in year["sql"]
+    assert wrong.status_code == 400
+    assert "no period" in wrong.text
+
+
+def test_a_board_holds_texts_and_sizes_and_forgets_empty_tiles(ana: httpx.Client) -> None:
+    made = board(ana, kept(ana))
+    tile = {"kept_id": made["answers"][0]["kept_id"], "width": 3, "height": 4}
+
+    texts = [{"text": "# What this is", "width": 4}, tile, {"text": "  "}, {"text": "Twice"}, {"text": "Twice"}]
+    changed = ana.patch(f"/boards/{made['board_id']}", json={"tiles": texts}).json()
+
+    assert [(t["text"], t["width"], t["height"]) for t in changed["tiles"]] == [
+        ("# What this is", 4, 0), ("", 3, 4), ("Twice", 2, 0), ("Twice", 2, 0)]  # fmt: skip
+    assert len(changed["answers"]) == 1
+    text = ana.get(f"/boards/{made['board_id']}/export?format=markdown").text
+    assert "A board of 1 kept answer\n\n## What this is\n\n## Which countries lead?" in text
+    bad = ana.patch(f"/boards/{made['board_id']}", json={"tiles": [{"text": "x", "width": 9}]})
+    assert bad.status_code == 422
+
+
+def test_a_kept_answer_takes_another_statement_only_where_it_runs(ana: httpx.Client) -> None:
+    answer = kept(ana)
+    path = f"/kept/{answer['kept_id']}"
+
+    changed = ana.patch(path, json={"sql": "SELECT COUNT(*) FROM orders WHERE status = 'shipped'"}).json()
+    refused = ana.patch(path, json={"sql": "DELETE FROM orders"})
+    broken = ana.patch(path, json={"sql": "SELECT nothing FROM nowhere"})
+
+    assert [p["name"] for p in changed["parameters"]] == ["status"]
+    assert changed["result"]["rows_returned"] == 1
+    assert (refused.status_code, broken.status_code) == (400, 400)
+    assert ana.get(path).json()["sql"] == changed["sql"]
+
+
+@pytest.mark.parametrize(("text", "written"), rows("server/documents_escaped.jsonl"))
+def test_a_sign_is_escaped_only_where_it_would_be_markup(text: str, written: str) -> None:
+    assert escaped(text) == written
+
+
+@pytest.mark.parametrize(("markdown", "text"), rows("server/documents_copied.jsonl"))
+def test_an_answer_is_copied_in_words(markdown: str, text: str) -> None:
+    assert plain_text(markdown) == text
+
+
+def test_a_link_that_ends_in_the_next_line_is_no_link() -> None:
+    assert escaped("[click") + "\n" + escaped("here](//example.org)") == "\\[click\nhere](//example.org)"

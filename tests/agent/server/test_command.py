@@ -12,18 +12,14 @@ from pathlib import Path
 import httpx
 
 from tests.agent.server.processes import environment, failed, started
-from tests.agent.server.running import model_at, raw_query, read_until, run_and_thread, scripted
+from tests.agent.server.running import Begun, model_at, scripted
 from tests.openai_server import OpenAIServer
-
-QUESTION = "How many customers are there?"
 
 
 def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:
     with started(tmp_path) as (process, port, first_line):
-        assert (
-            first_line
-            == f"text2sql at http://127.0.0.1:{port} (the built-in offline engine answers). Ctrl-C stops it.\n"
-        )
+        told = "(the built-in offline engine answers). Ctrl-C stops it.\n"
+        assert first_line == f"text2sql at http://127.0.0.1:{port} {told}"
         assert httpx.get(f"http://127.0.0.1:{port}/health").json()["model"] == "offline"
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
@@ -69,17 +65,16 @@ def test_a_start_that_cannot_be_is_told_and_leaves_a_damaged_state_alone(tmp_pat
 def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
     with started(tmp_path, **model_at(endpoint), TEXT2SQL_DRAIN_SECONDS="0.5") as (process, port, _):
-        with raw_query(port, {"question": QUESTION}) as connection:
-            run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+        with Begun(port) as begun:
             endpoint.arrived.wait(20)
             process.send_signal(signal.SIGTERM)
-            rest = read_until(connection, b'"event":"done"')
+            rest = begun.rest()
         assert process.wait(30) == 0
     assert b'"kind":"interrupted"' in rest
     assert b'"event":"done"' in rest
 
     with started(tmp_path, **model_at(endpoint)) as (_, port, _):
-        assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
+        assert httpx.get(f"http://127.0.0.1:{port}/runs/{begun.run_id}").json()["status"] == "interrupted"
 
 
 def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: OpenAIServer) -> None:
@@ -87,17 +82,15 @@ def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: O
     finished: list[str] = []
     with started(tmp_path, **model_at(endpoint)) as (process, port, _):
         for _ in range(5):
-            with raw_query(port, {"question": QUESTION}) as connection:
-                head = read_until(connection, b'"event":"run"')
-                assert b'"event":"done"' in read_until(connection, b'"event":"done"')
-                finished.append(run_and_thread(head)[0])
+            with Begun(port) as begun:
+                assert b'"event":"done"' in begun.rest()
+                finished.append(begun.run_id)
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=60)
-        under_way = [raw_query(port, {"question": QUESTION}) for _ in range(20)]
-        cut_off = [run_and_thread(read_until(c, b'"event":"run"')) for c in under_way]
+        cut_off = [Begun(port) for _ in range(20)]
         process.send_signal(signal.SIGKILL)
         process.wait(20)
-        for connection in under_way:
-            connection.close()
+        for begun in cut_off:
+            begun.close()
 
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
     with (
@@ -106,9 +99,9 @@ def test_killed_under_load_it_loses_no_finished_turn(tmp_path: Path, endpoint: O
     ):
         listed = {r["run_id"]: r["status"] for r in client.get("/runs?limit=200").json()["runs"]}
         assert [listed[run_id] for run_id in finished] == ["success"] * 5
-        assert {listed[run_id] for run_id, _ in cut_off} <= {"running", "interrupted"}  # until the lease is over
+        assert {listed[one.run_id] for one in cut_off} <= {"running", "interrupted"}  # until the lease is over
         for run_id in finished:
             assert client.get(f"/runs/{run_id}").json()["answer"]["rows"] == [[480]]
             stream = client.get(f"/runs/{run_id}/events").text
             assert json.loads(stream.split("data: ")[-1])["event"] == "done"
-        assert client.get(f"/threads/{cut_off[0][1]}").status_code == 200
+        assert client.get(f"/threads/{cut_off[0].thread_id}").status_code == 200

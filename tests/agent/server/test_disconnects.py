@@ -18,11 +18,12 @@ from agent.server.routes.data import ExportStream
 from eval.databases import Database, ExecutionResult
 from tests.agent.results.test_exporting import kept
 from tests.agent.server.running import (
+    QUESTION,
+    Begun,
     Running,
     model_at,
     raw_query,
     read_until,
-    run_and_thread,
     running,
     scripted,
     settings_for,
@@ -30,7 +31,6 @@ from tests.agent.server.running import (
 )
 from tests.openai_server import OpenAIServer
 
-QUESTION = "How many customers are there?"
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
 
 
@@ -39,8 +39,7 @@ def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoin
     for _ in range(5):
         endpoint.script()
         endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
-        with raw_query(model_server.port, {"question": QUESTION}) as connection:
-            read_until(connection, b'"event":"run"')
+        with Begun(model_server.port):
             assert endpoint.arrived.wait(10)
         left = time.monotonic()
         assert endpoint.disconnected.wait(5)
@@ -70,8 +69,7 @@ def test_a_sqlite_statement_is_interrupted_within_200_ms(
 
     monkeypatch.setattr(Database, "execute", watched)
     endpoint.otherwise = scripted(ENDLESS)
-    with raw_query(model_server.port, {"question": QUESTION}) as connection:
-        read_until(connection, b'"event":"run"')
+    with Begun(model_server.port):
         assert began.wait(20)
         time.sleep(0.1)
         assert not ended.is_set()
@@ -112,8 +110,7 @@ def test_a_postgresql_statement_ends_within_200_ms(postgres_url: str, endpoint: 
         with running(config) as server:
             for _ in range(4):
                 by_hand.append(ended_by_hand())
-                with raw_query(server.port, {"question": QUESTION}) as connection:
-                    read_until(connection, b'"event":"run"')
+                with Begun(server.port):
                     wait_until(busy, 20)
                 times.append(wait_until(lambda: not busy(), 20))
                 if times[-1] < by_hand[-1] + 0.2:
@@ -154,14 +151,13 @@ async def test_leaving_ends_the_work_on_an_export(tmp_path: Path) -> None:
 
 def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.2)
-    with raw_query(model_server.port, {"question": QUESTION}) as first:
-        run_id, _ = run_and_thread(read_until(first, b'"event":"run"'))
+    with Begun(model_server.port) as begun:
         second: list[list[str]] = []
         reader = threading.Thread(
-            target=lambda: second.append(model_server.stream("GET", f"/runs/{run_id}/events").names)
+            target=lambda: second.append(model_server.stream("GET", f"/runs/{begun.run_id}/events").names)
         )
         reader.start()
-        run = model_server.services.runs.get("local", run_id)
+        run = model_server.services.runs.get("local", begun.run_id)
         wait_until(lambda: run._readers == 2)
     reader.join(20)
 
@@ -197,10 +193,11 @@ def test_a_stuck_client_is_given_up(
         running(config, send_buffer=4096) as server,
         raw_query(server.port, {"question": QUESTION}, receive_buffer=2048) as stuck,
     ):
-        run_id, _ = run_and_thread(read_until(stuck, b"\r\n\r\n"))
+        read_until(stuck, b"\r\n\r\n")
         wait_until(lambda: len(server.services.runs) == 0, 20)
         assert server.get("/health").status_code == 200
-        answer = server.get(f"/runs/{run_id}").json()["answer"]
+        (run,) = server.get("/runs").json()["runs"]
+        answer = server.get(f"/runs/{run['run_id']}").json()["answer"]
         assert len(answer["rows"][0][0]) > 20_000
         time.sleep(1)
         stuck.settimeout(5)

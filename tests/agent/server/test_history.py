@@ -80,7 +80,7 @@ def test_the_latest_verdict_stands(server: Running) -> None:
     assert server.get("/feedback?preset=enterprise").json() == []
 
 
-def test_sql_of_ones_own_runs_under_the_guard_is_kept_and_nearest_names_are_told(server: Running) -> None:
+def test_sql_of_ones_own_runs_under_the_guard_and_its_whole_result_is_had(server: Running) -> None:
     ran = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers -- all", "question": "all"}).json()
 
     assert (ran["status"], ran["rows_returned"], len(ran["rows"])) == ("success", 480, 200)
@@ -93,9 +93,6 @@ def test_sql_of_ones_own_runs_under_the_guard_is_kept_and_nearest_names_are_told
     assert ran["status"] == "error"
     assert ran["phantoms"]["columns"][0]["name"] == "citty"
     assert "city" in ran["phantoms"]["columns"][0]["nearest"]
-
-
-def test_a_whole_result_by_the_page_sorted_filtered_and_as_a_file(server: Running) -> None:
     run_id = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers"}).json()["run_id"]
 
     page = server.get(f"/runs/{run_id}/rows?offset=470&limit=100").json()
@@ -113,11 +110,6 @@ def test_a_whole_result_by_the_page_sorted_filtered_and_as_a_file(server: Runnin
     assert "attachment" in as_csv.headers["content-disposition"]
     assert len(list(csv.reader(io.StringIO(as_csv.text)))) == 481
     assert len([json.loads(line) for line in as_lines.text.splitlines()]) == 480
-
-
-def test_a_page_that_makes_no_sense(server: Running) -> None:
-    run_id = server.ask(QUESTION).run_id
-
     for query in ("sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"):
         assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400, query
 
@@ -209,3 +201,51 @@ def test_a_state_that_takes_no_writes_is_not_ready_nor_named(tmp_path: Path, mon
         monkeypatch.setattr("agent.store.store.LEAST_FREE_BYTES", 1 << 62)
         full = server.get("/ready")
         assert (full.status_code, full.json()["checks"]["state"]) == (503, "the state database takes no writes")
+
+
+def test_a_budget_shortens_a_profile_and_a_schema_comes_by_the_page(server: Running) -> None:
+    reply = server.get("/schema/shop/profile?budget=900").json()
+
+    assert reply["tokens"] <= 900
+    assert any(s["left_out"] for s in reply["sections"])
+    assert server.get("/schema/shop/profile?budget=-1").status_code == 422
+
+    answer = server.get("/schema/nothing/profile")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"]["kind"] == "not_found"
+    whole = server.get("/schema/shop").json()
+    pages = [server.get(f"/schema/shop?offset={n}&limit=2").json() for n in range(0, whole["total"] + 2, 2)]
+
+    assert [table for page in pages for table in page["tables"]] == whole["tables"]
+    assert len(whole["tables"]) == whole["total"]
+    assert pages[-1]["tables"] == []
+
+
+def test_a_missing_file_is_unavailable(tmp_path: Path) -> None:
+    with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=tmp_path / "gone.sqlite")) as server:
+        answer = server.get("/schema/configured/profile")
+
+        assert answer.status_code == 503
+        assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("mode", "counts"), [("masked", True), ("schema", False)])
+def test_the_privacy_mode_holds_here_too(tmp_path: Path, mode: str, counts: bool) -> None:
+    with running(settings_for(tmp_path, TEXT2SQL_PRIVACY=mode)) as server:
+        answer = server.get("/schema/shop/profile")
+        reply = answer.json()
+
+        assert reply["privacy"] == mode
+        assert "Brewing Gear" not in answer.text  # a stored value; what the schema's comments say may be told
+        assert any(c["rows"] for c in reply["columns"]) is counts
+
+
+@pytest.mark.parametrize("path", ["/schema/shop", "/schema/shop/profile", "/schema/shop?offset=1&limit=2"])
+def test_what_is_unchanged_is_not_sent_again(server: Running, path: str) -> None:
+    first = server.get(path)
+    again = server.get(path, headers={"If-None-Match": first.headers["etag"]})
+
+    assert first.json()["dialect"] == "sqlite"
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert server.get(path, headers={"If-None-Match": '"other"'}).content == first.content

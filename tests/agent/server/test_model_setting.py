@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from agent.models.connections import MOST_BYTES
 from tests.agent.server.running import ANA, BEN, running, scripted, settings_for
 from tests.openai_server import OpenAIServer, Reply, completion, error
+from tests.pairs import FIXTURES
 from tests.settings import overridden
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -33,15 +34,8 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         assert (tried["name"], tried["asked"], tried["right"]) == ("chosen-model", 3, 0)
         assert tried["strategy"] == "offline"
         assert client.get("/model/servers", **ben).status_code == 403
-        assert kept.json() | {"base_url": ""} == {
-            "name": "chosen-model",
-            "base_url": "",
-            "has_key": True,
-            "offline": False,
-            "kept": True,
-            "may_change": True,
-            "strategy": "cascade",
-        }
+        told = {"name": "chosen-model", "base_url": "", "has_key": True, "offline": False, "kept": True}
+        assert kept.json() | {"base_url": ""} == told | {"may_change": True, "strategy": "cascade"}
         assert client.get("/model", **ben).json()["base_url"] is None
         assert client.put("/model", json=wanted, **ben).status_code == 403
         assert client.post("/model/test", json=wanted, **ben).status_code == 403
@@ -67,19 +61,10 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
 
 
 def test_the_semantic_model_is_in_examples_schema_and_profile(tmp_path: Path) -> None:
-    model = tmp_path / "model.yaml"
-    model.write_text(
-        "semantic_model:\n- name: sales\n"
-        "  datasets: [{name: sales, source: sales, description: What was sold}]\n"
-        "  custom_extensions:\n  - vendor_name: TEXT2SQL\n    data: |\n"
-        '      {"verified": [\n'
-        '        {"question": "Which shop sold most?", "sql": "SELECT shop FROM sales ORDER BY amount DESC LIMIT 1"},\n'
-        '        {"question": "Who works where?", "sql": "SELECT name FROM staff"}]}\n'
-    )
+    model = FIXTURES / "server/sales_model.yaml"
     with running(settings_for(tmp_path, TEXT2SQL_SEMANTIC_MODEL=model)) as server, server.client() as client:
-        made = client.post(
-            "/databases/upload", files={"file": ("sales.csv", b"shop,amount\nnorth,1.5\nsouth,2\n")}
-        ).json()
+        files = {"file": ("sales.csv", b"shop,amount\nnorth,1.5\nsouth,2\n")}
+        made = client.post("/databases/upload", files=files).json()
         examples = client.get(f"/schema/{made['id']}/examples").json()
         schema, profile = (client.get(f"/schema/{made['id']}{part}").json() for part in ("", "/profile"))
     assert "What was sold" in schema["tables"][0]["comment"]
@@ -108,12 +93,8 @@ def test_what_belongs_to_the_configured_endpoint_is_sent_to_no_other(tmp_path: P
 
 def test_hosts_that_no_setting_names_cannot_be_chosen(tmp_path: Path) -> None:
     inside = ["http://10.0.0.7/v1", "http://192.168.1.5:11434/v1", "http://[fd12::1]/v1"]
-    never = [
-        "http://169.254.169.254/latest",
-        "http://[fe80::1]/v1",
-        "http://[::ffff:169.254.169.254]/",
-        "http://0.0.0.0/",
-    ]
+    never = ["http://169.254.169.254/latest", "http://[fe80::1]/v1", "http://[::ffff:169.254.169.254]/"]
+    never += ["http://0.0.0.0/"]
     with running(settings_for(tmp_path)) as server:
         for address in (*inside, *never, "http://2852039166/", "http://host:99999/v1"):
             for answer in (

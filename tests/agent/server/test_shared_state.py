@@ -33,20 +33,9 @@ from agent.store.records import RunRecord
 from agent.store.runs import RunStore
 from tests.agent.a2a.conftest import message, rpc
 from tests.agent.conftest import TABLES
-from tests.agent.server.running import (
-    Running,
-    model_at,
-    raw_query,
-    read_until,
-    run_and_thread,
-    running,
-    scripted,
-    settings_for,
-    wait_until,
-)
+from tests.agent.server.running import QUESTION, Begun, Running, model_at, running, scripted, settings_for, wait_until
 from tests.openai_server import OpenAIServer
 
-QUESTION = "How many customers are there?"
 Two = tuple[Running, Running]
 
 
@@ -94,12 +83,11 @@ def test_a_cancelled_run_stops_before_the_pulse(two: Two, model: OpenAIServer, m
     model.otherwise = scripted("SELECT 1", plan_delay=120)
     model.arrived.clear()
     model.disconnected.clear()
-    with raw_query(one.port, {"question": QUESTION}) as connection:
-        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
+    with Begun(one.port) as begun:
         assert model.arrived.wait(60)
 
-        assert other.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
-        assert b'"kind":"cancelled"' in read_until(connection, b'"event":"done"')
+        assert other.post(f"/runs/{begun.run_id}/cancel").json() == {"status": "cancelled"}
+        assert b'"kind":"cancelled"' in begun.rest()
 
     assert model.disconnected.wait(30)
 
@@ -107,10 +95,9 @@ def test_a_cancelled_run_stops_before_the_pulse(two: Two, model: OpenAIServer, m
 def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(two: Two, model: OpenAIServer) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=1.2)  # longer than it waits for a reader
-    with raw_query(one.port, {"question": QUESTION, "resumable": True}) as connection:
-        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
-
-    seen = other.stream("GET", f"/runs/{run_id}/events", headers={"Last-Event-ID": "1"})
+    begun = Begun(one.port, resumable=True)
+    begun.close()
+    seen = other.stream("GET", f"/runs/{begun.run_id}/events", headers={"Last-Event-ID": "1"})
 
     assert seen.of("answer")[0]["rows"] == [[4]]
     assert [number for number, _ in seen.numbered] == list(range(2, len(seen.numbered) + 2))
@@ -126,11 +113,11 @@ def test_a_stopped_thread_is_free_elsewhere(two: Two, model: OpenAIServer, monke
         return await finish(self, *given, **named)
 
     monkeypatch.setattr(RunStore, "finish_run", late)
-    with raw_query(one.port, {"question": QUESTION}) as connection:
-        _, thread_id = run_and_thread(read_until(connection, b'"event":"run"'))
+    begun = Begun(one.port)
+    begun.close()
     model.otherwise = scripted("SELECT COUNT(*) FROM customers")
 
-    again = other.ask(QUESTION, thread_id=thread_id)
+    again = other.ask(QUESTION, thread_id=begun.thread_id)
 
     assert again.of("answer")[0]["rows"] == [[4]]
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.agent.server.running import Running, running, settings_for
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
 ASKED = [
@@ -20,14 +21,7 @@ ASKED = [
 
 @pytest.fixture
 def harbour(tmp_path: Path) -> Iterator[Running]:
-    path = sqlite_file(
-        tmp_path / "harbour.sqlite",
-        "CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT, grt REAL);"
-        "INSERT INTO vessels VALUES (1, 'Ada', 10), (2, 'Bo', 20), (3, 'Cy', 30);"
-        "CREATE TABLE berths (id INTEGER PRIMARY KEY, vessel_id INTEGER REFERENCES vessels(id), taken_on TEXT,"
-        " left_on TEXT);"
-        "INSERT INTO berths VALUES (1, 1, '2024-04-30', '2024-05-02'), (2, 2, '2024-05-03', '2024-06-04');",
-    )
+    path = sqlite_file(tmp_path / "harbour.sqlite", (FIXTURES / "server/harbour.sql").read_text(encoding="utf-8"))
     with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=path)) as server:
         yield server
 
@@ -56,16 +50,6 @@ def test_a_taught_word_is_understood_until_it_is_forgotten(harbour: Running) -> 
         assert answered(question) == []
 
 
-def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running) -> None:
-    of = preset(harbour)
-    for means in ("boats", "vessels.weight", "vessels.grt <", "1 = 1", "vessels.grt); DROP TABLE x"):
-        refused = harbour.post("/terms", {"preset": of, "term": "tub", "means": means})
-        assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "bad_request")
-        assert means in refused.json()["error"]["message"]
-    assert harbour.post("/terms", {"preset": of, "term": "?", "means": "vessels"}).status_code == 409
-    assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
-
-
 def test_a_term_is_taught_anew_and_tried_without_being_kept(harbour: Running) -> None:
     of = preset(harbour)
     asked = {"preset": of, "kind": "hidden", "term": "vessels", "means": "vessels.grt < 15"}
@@ -87,7 +71,7 @@ def test_a_term_is_taught_anew_and_tried_without_being_kept(harbour: Running) ->
     assert [t["means"] for t in harbour.get(f"/terms?preset={of}").json()] == ["vessels"]
 
 
-def test_a_word_may_mean_what_is_like_it(harbour: Running) -> None:
+def test_a_word_may_mean_what_is_like_it_and_what_fits_nothing_is_refused(harbour: Running) -> None:
     likely = f"/terms/likely?preset={preset(harbour)}"
     firsts = {"vesel": "vessels", "ships": "vessels", "Ada": "vessels.name = 'Ada'", "tonnage": None}
     for word, first in {**firsts, "taken": "berths.taken_on"}.items():
@@ -96,6 +80,13 @@ def test_a_word_may_mean_what_is_like_it(harbour: Running) -> None:
         assert (found[0]["means"] if found else None) == first
         of_question = harbour.get(f"{likely}&word={word}&question={word} of vessels").json()
         assert "vessels" in [one["means"] for one in of_question]
+    of = preset(harbour)
+    for means in ("boats", "vessels.weight", "vessels.grt <", "1 = 1", "vessels.grt); DROP TABLE x"):
+        refused = harbour.post("/terms", {"preset": of, "term": "tub", "means": means})
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "bad_request")
+        assert means in refused.json()["error"]["message"]
+    assert harbour.post("/terms", {"preset": of, "term": "?", "means": "vessels"}).status_code == 409
+    assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
 
 
 def test_what_was_taught_is_exported_as_a_model(harbour: Running) -> None:

@@ -13,11 +13,10 @@ import pytest
 
 from tests.agent.conftest import TABLES
 from tests.agent.server.processes import Server, at_worker, failed, started
-from tests.agent.server.running import model_at, raw_query, read_until, run_and_thread, scripted, wait_until
+from tests.agent.server.running import QUESTION, Begun, model_at, scripted, wait_until
 from tests.openai_server import OpenAIServer
 from tests.writing import sqlite_file
 
-QUESTION = "How many customers are there?"
 WORKERS = ("--workers", "2")
 
 
@@ -49,7 +48,7 @@ def pids(process: Server) -> list[int]:
     return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
-def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -> None:
+def test_a_state_that_workers_cannot_share_or_that_is_away_is_told(tmp_path: Path) -> None:
     done = failed(tmp_path, *WORKERS)
     by_setting = failed(tmp_path, TEXT2SQL_WORKERS="3")
 
@@ -57,9 +56,6 @@ def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -
     assert "2 workers need a state that they can share: set TEXT2SQL_STATE_URL=postgresql://" in done.stderr
     assert "3 workers need" in by_setting.stderr
     assert not (tmp_path / "state").exists()
-
-
-def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
     done = failed(tmp_path, *WORKERS, "--port", "0", TEXT2SQL_STATE_URL="postgresql://nobody@127.0.0.1:9/none")
 
     assert done.returncode == 3
@@ -89,24 +85,23 @@ def test_a_killed_worker_is_replaced_and_no_worker_is_orphaned(two: tuple[Server
     process, port = two
     finished = httpx.post(f"http://127.0.0.1:{port}/query", json={"question": QUESTION}, timeout=60)
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
-    under_way = [raw_query(port, {"question": QUESTION, "resumable": True}) for _ in range(4)]
-    runs = [run_and_thread(read_until(c, b'"event":"run"'))[0] for c in under_way]
+    under_way = [Begun(port, resumable=True) for _ in range(4)]
 
     before = pids(process)
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    for connection in under_way:
-        connection.close()
+    for begun in under_way:
+        begun.close()
     wait_until(lambda: len(pids(process)) == 2 and not set(pids(process)) & set(before), 60)
 
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-        for run_id in runs:  # without waiting for a lease of 30 seconds to expire
-            rest = client.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": "1"}).text
+        for begun in under_way:  # without waiting for a lease of 30 seconds to expire
+            rest = client.get(f"/runs/{begun.run_id}/events", headers={"Last-Event-ID": "1"}).text
             assert '"kind":"interrupted"' in rest
             assert '"event":"done"' in rest
         assert client.get(f"/runs/{finished.headers['x-run-id']}").json()["status"] == "success"
         model.otherwise = scripted("SELECT COUNT(*) FROM customers")
-        again = client.post(f"/runs/{runs[0]}/again").text
+        again = client.post(f"/runs/{begun.run_id}/again").text
         assert '"status":"success"' in again
 
     workers = pids(process)
@@ -119,14 +114,12 @@ def test_a_killed_worker_is_replaced_and_no_worker_is_orphaned(two: tuple[Server
 def test_stopped_workers_let_questions_finish(tmp_path: Path, model: OpenAIServer, shared: dict[str, str]) -> None:
     with started(tmp_path, *WORKERS, **shared, TEXT2SQL_DRAIN_SECONDS="60") as (process, port, _):
         model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1.5)
-        under_way = [raw_query(port, {"question": QUESTION}) for _ in range(4)]
-        for connection in under_way:
-            read_until(connection, b'"event":"run"')
+        under_way = [Begun(port) for _ in range(4)]
         workers = pids(process)
         process.send_signal(signal.SIGTERM)
-        ends = [read_until(c, b'"event":"done"') for c in under_way]
-        for connection in under_way:
-            connection.close()
+        ends = [begun.rest() for begun in under_way]
+        for begun in under_way:
+            begun.close()
         assert process.wait(60) == 0
     assert all(b'"status":"success"' in end for end in ends)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)

@@ -144,16 +144,13 @@ def test_the_structure_has_types_comments_counts_and_keys(shop: Database) -> Non
     assert berliners.kind == "view"
 
 
-def test_nested_columns_are_known_and_answered(shop: Database) -> None:
+def test_values_come_as_plain_python_and_a_query_means_what_the_standard_says(shop: Database) -> None:
     sql = (
         "SELECT tags[1], attributes['k'], place.y, length(lines.product), product FROM orders "
         "ARRAY JOIN lines.product AS product WHERE id = 0 ORDER BY product"
     )
     assert resolve(parse(sql, "clickhouse"), shop.schema()).phantoms == ()
     assert rows_of(shop, sql) == [("a", 1, "y", 2, "p"), ("a", 1, "y", 2, "q")]
-
-
-def test_values_come_as_plain_python(shop: Database) -> None:
     ((day, at, tags, place, total),) = rows_of(
         shop,
         "SELECT c.joined, o.at, o.tags, o.place, o.total FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
@@ -163,9 +160,6 @@ def test_values_come_as_plain_python(shop: Database) -> None:
     assert isinstance(at, datetime)
     assert (tags, str(total)) == (["a", "b"], "7.00" if str(total) == "7.00" else "7")
     assert place == {"x": 1, "y": "y"}
-
-
-def test_a_query_means_what_the_standard_says(shop: Database) -> None:
     assert rows_of(shop, NEVER_ORDERED) == [(5,)]
     assert rows_of(shop, "SELECT sum(total), max(id) FROM orders WHERE id > 1000") == [(None, None)]
     assert rows_of(shop, "SELECT 1 AS x UNION SELECT 1") == [(1,)]
@@ -180,7 +174,7 @@ def test_a_name_that_does_not_exist_is_told_in_the_engine_s_words(shop: Database
     assert result.error == "Syntax error near 'OUTFILE'"
 
 
-def test_rows_bytes_and_a_stream_stop_at_their_caps(shop: Database) -> None:
+def test_a_statement_stops_at_its_caps_at_its_deadline_and_when_it_is_cancelled(shop: Database) -> None:
     statement = ReadStatement("SELECT number, repeat('x', 100) FROM numbers(1000000)", "clickhouse")
     few = shop.execute(statement, limits=Limits(rows=5))
     assert (few.status, len(few.rows), few.truncated) == ("success", 5, True)
@@ -193,9 +187,6 @@ def test_rows_bytes_and_a_stream_stop_at_their_caps(shop: Database) -> None:
     assert len(first) == 100
     assert stream.status == "cancelled"
     assert shop.execute(ReadStatement("SELECT 1", "clickhouse")).rows == ((1,),)
-
-
-def test_a_statement_ends_at_its_deadline_and_when_it_is_cancelled(shop: Database) -> None:
     late = shop.execute(ReadStatement(ENDLESS, "clickhouse"), limits=Limits(seconds=0.3))
     assert late.status == "timeout"
     token = CancelToken()
@@ -228,14 +219,7 @@ def test_a_folder_or_database_that_does_not_exist_is_not_created(chdb_folder: Pa
         open_database(f"chdb:///{tmp_path}")
 
 
-def test_urls_name_a_server_or_a_folder(tmp_path: Path) -> None:
-    plain = parse_target("clickhouse://reader:pw@host.example/sales")
-    assert (plain.port, plain.database, plain.options) == (8123, "sales", ())
-    secure = parse_target("clickhouses://reader@host.example")
-    assert (secure.port, secure.database, dict(secure.options)) == (8443, "default", {"secure": "true"})
-    assert parse_target("clickhouse://h:9443/d?secure=true").port == 9443
-    with pytest.raises(DatabaseError, match="not supported"):
-        parse_target("clickhouse://h/d?http_proxy=evil")
+def test_a_url_names_a_folder(tmp_path: Path) -> None:
     (tmp_path / "metadata").mkdir()
     folder = parse_target(f"chdb:///{tmp_path}?database=sales")
     assert (folder.path, folder.database, folder.name) == (tmp_path, "sales", "sales")

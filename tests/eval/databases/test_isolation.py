@@ -169,7 +169,7 @@ def test_a_statement_that_crashes_duckdb_is_an_error_without_addresses(tmp_path:
         assert count(database) == ((3000,),)
 
 
-def test_cancelling_ends_the_childs_work(database: Database) -> None:
+def test_a_childs_work_ends_when_it_is_cancelled_and_by_force_at_the_deadline(database: Database) -> None:
     for statement in (ENDLESS[database.dialect], LONG_CALL[database.dialect]):
         cancel = CancelToken()
         count(database)
@@ -178,9 +178,6 @@ def test_cancelling_ends_the_childs_work(database: Database) -> None:
         result = database.execute(read(database, statement), cancel=cancel)
         assert (result.status, result.error) == ("cancelled", "cancelled")
         assert becomes(lambda before=before: not before <= children())  # the one that ran it is gone, and reaped
-
-
-def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: Database) -> None:
     count(database)  # a child is ready
     killed = workers.ended_by_force
     result = database.execute(read(database, LONG_CALL[database.dialect]), limits=Limits(seconds=0.5))

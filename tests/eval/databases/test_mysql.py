@@ -210,9 +210,3 @@ def test_words_in_a_text_are_not_refused(database: Database) -> None:
     sql = "SELECT 'load_file(mysql.user) := get_lock' AS `for update`"
     assert database.execute(read("SELECT 'load_file(mysql.user) := get_lock'")).ok
     assert database.execute(read(sql)).status == "error"  # a name that reads so is refused, out of caution
-
-
-def test_data_version_follows_the_data(database: Database, outside: Outside) -> None:
-    before = database.data_version()
-    outside("UPDATE people SET m = 'happy'")
-    assert database.data_version() != before

@@ -51,14 +51,6 @@ def test_an_error_is_a_result_with_the_engines_words_and_no_rows(database: Datab
     assert "set_config may not be used" in (lifted.error or "")
 
 
-def test_a_dead_connection_is_replaced(database: Database, outside: Any) -> None:
-    assert database.execute(read("SELECT 1")).ok
-    ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'text2sql'"
-    outside.execute(f"SELECT pg_terminate_backend(pid) {ours}")
-    assert becomes(lambda: outside.execute(f"SELECT count(*) {ours}").fetchone() == (0,))
-    assert database.execute(read("SELECT 1")).rows == ((1,),)
-
-
 @pytest.mark.parametrize("sql", sections("guard/out_of_reach.txt")["postgres"][0])
 def test_a_superusers_connection_reaches_nothing_outside(database: Database, outside: Any, sql: str) -> None:
     result = database.execute(read(sql))
@@ -67,15 +59,14 @@ def test_a_superusers_connection_reaches_nothing_outside(database: Database, out
     assert outside.execute("SELECT count(*) FROM people").fetchone() == (2,)
 
 
-def test_a_superusers_connection_works_as_a_reader(database: Database) -> None:
+def test_a_superusers_connection_works_as_a_reader_and_a_dead_one_is_replaced(database: Database, outside: Any) -> None:
     asked = "SELECT current_user, current_setting('is_superuser'), current_setting('transaction_read_only')"
     assert database.execute(read(asked)).rows == (("pg_read_all_data", "off", "on"),)
-
-
-def test_data_version_follows_the_data(database: Database, outside: Any) -> None:
-    before = database.data_version()
-    outside.execute("UPDATE people SET name = name")
-    assert database.data_version() != before
+    assert database.execute(read("SELECT 1")).ok
+    ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'text2sql'"
+    outside.execute(f"SELECT pg_terminate_backend(pid) {ours}")
+    assert becomes(lambda: outside.execute(f"SELECT count(*) {ours}").fetchone() == (0,))
+    assert database.execute(read("SELECT 1")).rows == ((1,),)
 
 
 def test_a_role_that_may_only_read(postgres_url: str, outside: Any) -> None:

@@ -18,7 +18,6 @@ import pytest
 from eval.databases import CancelToken, Database, DatabaseNotFound, Limits, open_database
 from eval.databases.spark import refused
 from eval.databases.types import DatabaseUnreachable
-from eval.databases.urls import parse_target
 from eval.sql import check, parse
 from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
@@ -68,20 +67,14 @@ def test_the_structure_shows_types_comments_and_partitions(database: Database) -
     assert schema.table("buyers").kind == "view"
 
 
-def test_nested_values_are_answered(database: Database) -> None:
+def test_values_are_plain_python_and_what_sqlite_would_take_runs(database: Database) -> None:
     assert rows(database, "SELECT s, l, m FROM nested") == (({"a": 1, "b": "x"}, [1, 2], {"k": 7}),)
     assert rows(database, "SELECT s.a, nested.s.b, l[1], m['k'] FROM nested") == ((1, "x", 2, 7),)
     assert rows(database, "SELECT id, x FROM nested LATERAL VIEW explode(l) e AS x ORDER BY x") == ((1, 1), (1, 2))
-
-
-def test_values_are_plain_python(database: Database) -> None:
     assert rows(database, "SELECT total, day, X'00', 1.5D, NULL FROM orders WHERE id = 1") == (
         (Decimal("10.50"), date(2024, 1, 1), b"\x00", 1.5, None),
     )
     assert rows(database, "SELECT 1 AS a, 2 AS a") == ((1, 2),)
-
-
-def test_a_query_that_sqlite_would_take_runs(database: Database) -> None:
     assert len(rows(database, "SELECT customer_id, day FROM orders GROUP BY customer_id")) == 2
     assert rows(database, "SELECT customer_id FROM orders GROUP BY customer_id ORDER BY count(*) DESC LIMIT 1") == (
         (2,),
@@ -95,13 +88,10 @@ def test_rows_and_bytes_are_capped(database: Database) -> None:
     assert 0 < len(result.rows) < 200
 
 
-def test_a_statement_ends_at_its_deadline_and_the_next_one_runs(database: Database) -> None:
+def test_a_statement_ends_at_its_deadline_or_when_cancelled_and_the_next_one_runs(database: Database) -> None:
     result = database.execute(ReadStatement(HEAVY, "spark"), limits=Limits(seconds=0.5))
     assert result.status == "timeout"
     assert rows(database, "SELECT 1") == ((1,),)
-
-
-def test_a_cancelled_statement_is_released_at_once(database: Database) -> None:
     cancel = CancelToken()
     cancelled: list[float] = []
 
@@ -182,16 +172,6 @@ def test_a_program_without_a_file_survives_the_driver() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert ended.stdout.startswith("still here: "), ended.stderr
-
-
-def test_both_forms_of_a_url_say_the_same() -> None:
-    plain = parse_target("spark://me:s3cret+x@host:1234/main.sales?use_ssl=true")
-    own = parse_target("sc://host:1234/main.sales;user_id=me;token=s3cret+x;use_ssl=true")
-    assert plain == own
-    assert plain.url == "spark://me@host:1234/main.sales"
-    assert "s3cret" not in repr(plain)
-    assert (plain.password, plain.port, plain.database) == ("s3cret+x", 1234, "main.sales")
-    assert parse_target("sc://host").url == "spark://host:15002/default"
 
 
 @pytest.mark.parametrize("sql", sections("databases/refusals.txt")["spark: not refused"][0])

@@ -68,7 +68,7 @@ def test_any_text_may_be_asked() -> None:
     assert link("anything", Schema("sqlite", ())).tables == ()
 
 
-def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants_them() -> None:
+def test_names_are_quoted_as_sql_wants_them_and_begin_no_line_of_their_own() -> None:
     wide = Table(
         "order line",
         (Column("order", "INT"), Column("no", "INT"), Column("note", "TEXT")),
@@ -80,9 +80,6 @@ def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants
     text = graded_text(schema, {"order": {"id": False}, "order line": {"order": True, "no": False, "note": False}})
 
     assert text.splitlines() == (FIXTURES / "linking/told.txt").read_text().splitlines()
-
-
-def test_a_name_cannot_begin_a_line_of_its_own() -> None:
     evil = replace(HOSPITAL.tables[0], name="x\nTable: y", columns=(Column("a\n## b", "TEXT"),))
     text = graded_text(Schema("sqlite", (evil,)), {evil.name: {"a\n## b": False}})
 

@@ -126,9 +126,6 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         def log_message(self, *_: object) -> None:
             pass
 
-        def handle_error(self) -> None:
-            pass
-
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
             """A client that has gone is what is tested."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import httpx
 import pytest
+from starlette.routing import Mount, Route
 
 from agent.config import ServerSettings
 from agent.server.middleware import TokensInvalid, host_problem
 from agent.server.middleware.tokens import Tokens
 from tests.agent.server.middleware.conftest import ANA, BO, TOKENS, Serve
+from tests.agent.server.running import running, settings_for
 from tests.pairs import rows, sections, values
 
 
@@ -29,12 +35,15 @@ def test_without_tokens_a_request_through_a_proxy_is_told_what_to_set(serve: Ser
         assert server.reached == []
 
 
-def test_with_tokens_each_name_is_its_own_client(serve: Serve) -> None:
+def test_with_tokens_each_name_is_its_own_client_and_open_paths_need_none(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
 
     assert httpx.get(f"{server.url}/runs", headers=ANA).json() == {"client": "ana"}
     assert httpx.get(f"{server.url}/runs", headers=BO).json() == {"client": "bo"}
     assert httpx.get(f"{server.url}/runs", headers={"authorization": f"bEARER  {ANA['Authorization'][7:]}"}).is_success
+    for path in ["/health", "/", "/.well-known/agent-card.json", "/assets/app.js", "/t/some-thread"]:
+        assert httpx.get(f"{server.url}{path}").status_code in (200, 404)
+        assert httpx.post(f"{server.url}{path}").status_code == 401
 
 
 def test_without_a_token_there_is_a_challenge(serve: Serve) -> None:
@@ -59,7 +68,7 @@ def test_what_is_not_exactly_a_token_is_refused(serve: Serve, value: str) -> Non
     assert server.reached == []
 
 
-def test_two_authorization_headers_are_refused(serve: Serve) -> None:
+def test_neither_two_headers_nor_a_spelling_of_a_path_get_past_the_token(serve: Serve) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
     lines = "Authorization: Bearer ana-token-0123456789\r\nAuthorization: Bearer bo-token-0123456789\r\n"
 
@@ -67,6 +76,13 @@ def test_two_authorization_headers_are_refused(serve: Serve) -> None:
 
     assert reply.startswith(b"HTTP/1.1 400 ")
     assert server.reached == []
+    for path in sections("server/requests.txt")["paths behind the token"][0]:
+        for method in ("GET", "HEAD", "POST"):
+            reply = server.raw(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            status = int(reply.split(b" ", 2)[1])
+            # "/t/..;/runs" is one of the page's own addresses; no route but the page could answer it.
+            assert status in (400, 401) or (path == "/t/..;/runs" and status == 404), (method, reply[:80])
+        assert server.reached == []
 
 
 def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve) -> None:
@@ -77,26 +93,6 @@ def test_a_token_in_an_address_is_refused_whatever_else_is_shown(serve: Serve) -
             reply = httpx.get(f"{server.url}{path}?{query}", headers=ANA)
             assert error_of(reply) == (400, "bad_request")
             assert "Authorization" in reply.json()["error"]["message"]
-        assert server.reached == []
-
-
-def test_open_paths_need_no_token(serve: Serve) -> None:
-    server = serve(TEXT2SQL_TOKENS=TOKENS)
-
-    for path in ["/health", "/", "/.well-known/agent-card.json", "/assets/app.js", "/t/some-thread"]:
-        assert httpx.get(f"{server.url}{path}").status_code in (200, 404)
-        assert httpx.post(f"{server.url}{path}").status_code == 401
-
-
-def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve) -> None:
-    server = serve(TEXT2SQL_TOKENS=TOKENS)
-
-    for path in sections("server/requests.txt")["paths behind the token"][0]:
-        for method in ("GET", "HEAD", "POST"):
-            reply = server.raw(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-            status = int(reply.split(b" ", 2)[1])
-            # "/t/..;/runs" is one of the page's own addresses; no route but the page could answer it.
-            assert status in (400, 401) or (path == "/t/..;/runs" and status == 404), (method, reply[:80])
         assert server.reached == []
 
 
@@ -141,14 +137,11 @@ def test_a_rebound_name_is_refused_where_no_token_is_asked_for(serve: Serve) -> 
         assert server.reached == []
 
 
-def test_names_of_the_machine_and_allowed_ones_are_answered(serve: Serve) -> None:
+def test_names_of_the_machine_allowed_ones_and_with_tokens_any_are_answered(serve: Serve) -> None:
     server = serve(TEXT2SQL_SERVER_HOSTS="sql.example.org, other.example.org")
 
     for host in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8000", "sql.example.org"]:
         assert httpx.get(f"{server.url}/runs", headers={"Host": host}).status_code == 200
-
-
-def test_with_tokens_any_name_will_do_unless_names_are_listed(serve: Serve) -> None:
     assert httpx.get(f"{serve(TEXT2SQL_TOKENS=TOKENS).url}/runs", headers={**ANA, "Host": "any.org"}).is_success
     strict = serve(TEXT2SQL_TOKENS=TOKENS, TEXT2SQL_SERVER_HOSTS="sql.example.org")
     assert httpx.get(f"{strict.url}/runs", headers={**ANA, "Host": "any.org"}).status_code == 403
@@ -213,3 +206,37 @@ def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem
     refusal = host_problem(host, ServerSettings.model_validate(variables))
 
     assert (problem in refusal) if problem and refusal else (refusal is None and problem is None)
+
+
+# --- the app that is served, with every route that it has ---
+
+OPEN = {"/", "/health", "/ready", "/.well-known/agent.json", "/.well-known/agent-card.json"}
+PAGE = ("/assets", "/t/", "/r/", "/data/", "/index.html", "/favicon")
+
+
+def routes(app: Any) -> list[tuple[str, str]]:
+    """(method, path) of everything that is routed, placeholders filled in."""
+    described = app.openapi()["paths"]
+    requests = [(method.upper(), path) for path, methods in described.items() for method in methods]
+    for route in app.routes:
+        path = str(getattr(route, "path", ""))
+        if isinstance(route, Mount):
+            requests += [("GET", f"{path}/x"), ("POST", f"{path}/x")]
+        elif isinstance(route, Route):
+            requests += [(method, path) for method in (route.methods or {"GET", "POST", "DELETE"})]
+    return [(method, re.sub(r"\{[^}]*\}", "x", path)) for method, path in requests]
+
+
+def test_every_route_needs_a_token_but_those_that_tell_nothing(tmp_path: Path) -> None:
+    with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server, server.client() as client:
+        known = routes(server.app)
+        assert len(known) > 25
+        assert {"/query", "/mcp", "/metrics", "/sql", "/generate"} <= {path for _, path in known}
+        for method, path in known:
+            status = client.request(method, path).status_code
+            is_open = method in ("GET", "HEAD") and (path in OPEN or path.startswith(PAGE))
+            assert (status != 401) is is_open, (method, path, status)
+        for path in sorted(OPEN):
+            text = client.get(path).text
+            assert ANA["Authorization"][7:] not in text
+            assert str(Path.home()) not in text

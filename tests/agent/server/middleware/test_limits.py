@@ -24,42 +24,23 @@ def chunked(path: str, chunks: int, size: int = 65536) -> bytes:
     return head + (f"{size:x}\r\n".encode() + b"x" * size + b"\r\n") * chunks + b"0\r\n\r\n"
 
 
-def test_a_body_that_is_announced_too_large_is_refused_unread(serve: Serve) -> None:
-    server = serve()
-    head = b"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2147483648\r\n\r\n"
-
-    reply = server.raw(head)
-
-    assert reply.startswith(b"HTTP/1.1 413 ")
-    assert b"at most 1,000,000 bytes" in reply
-    assert b"connection: close" in reply.lower()
+def test_a_body_is_read_up_to_its_limit_and_counted_where_it_has_no_length(serve: Serve) -> None:
+    server = serve(max_upload=3 * MB)
+    announced = server.raw(b"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2147483648\r\n\r\n")
+    assert announced.startswith(b"HTTP/1.1 413 ")
+    assert b"at most 1,000,000 bytes" in announced
+    assert b"connection: close" in announced.lower()
     assert server.reached == []
-
-
-@pytest.mark.parametrize("path", ["/query", "/json", "/mcp/"])
-def test_a_body_without_a_length_is_counted(serve: Serve, path: str) -> None:
-    reply = serve().raw(chunked(path, 20))
-
-    assert reply.startswith(b"HTTP/1.1 413 ")
-    assert reply.count(b"HTTP/1.1 ") == 1
-    assert b'"kind":"too_large"' in reply
-
-
-def test_a_body_up_to_the_limit_is_read(serve: Serve) -> None:
-    server = serve()
-
+    for path in ("/query", "/json", "/mcp/"):
+        counted = server.raw(chunked(path, 20))
+        assert counted.startswith(b"HTTP/1.1 413 ")
+        assert counted.count(b"HTTP/1.1 ") == 1
+        assert b'"kind":"too_large"' in counted
     assert httpx.post(f"{server.url}/query", content=b"x" * MB).json() == {"bytes": MB}
     assert httpx.post(f"{server.url}/query", content=b"x" * (MB + 1)).status_code == 413
-
-
-def test_uploads_have_a_limit_of_their_own(serve: Serve) -> None:
-    server = serve(max_upload=3 * MB)
-
-    small = httpx.post(f"{server.url}/databases/upload", files={"file": b"x" * 2 * MB})
-    large = server.raw(chunked("/databases/upload", 60))
-
-    assert small.json() == {"bytes": 2 * MB}
-    assert large.startswith(b"HTTP/1.1 413 ")
+    upload = httpx.post(f"{server.url}/databases/upload", files={"file": b"x" * 2 * MB})
+    assert upload.json() == {"bytes": 2 * MB}
+    assert server.raw(chunked("/databases/upload", 60)).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve) -> None:
@@ -73,18 +54,6 @@ def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve) -> Non
 
     assert reply.startswith(b"HTTP/1.1 408 ")
     assert httpx.get(f"{server.url}/health").is_success
-
-
-def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve) -> None:
-    """The smuggled GET must never be answered as a second request."""
-    server = serve()
-    smuggled = "0\r\n\r\nGET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-
-    for (head,) in rows("server/heads.jsonl"):
-        reply = server.raw(f"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n{smuggled}".encode())
-
-        assert "/runs" not in server.reached
-        assert reply.count(b"HTTP/1.1 200") <= 1
 
 
 def test_heads_are_bounded(serve: Serve) -> None:
@@ -153,7 +122,7 @@ async def test_buckets_forget_the_oldest_clients() -> None:
     assert [await buckets.take(None, "full") for _ in range(3)] == [0, 0, 1]
 
 
-def test_every_answer_carries_its_headers(serve: Serve) -> None:
+def test_every_answer_carries_its_headers_and_a_sane_request_id(serve: Serve) -> None:
     server = serve()
 
     for path in ("/runs", "/health", "/nowhere", "/fails", "/runs?token=x", "/mcp/"):
@@ -168,11 +137,6 @@ def test_every_answer_carries_its_headers(serve: Serve) -> None:
         assert "strict-transport-security" not in headers
         assert "server" not in headers
         assert headers.get("cache-control") == (None if path == "/health" else "no-store")
-
-
-def test_a_sane_request_id_is_kept(serve: Serve) -> None:
-    server = serve()
-
     sane = ("abc-123.X_y", "a" * 64)
     for given in (*sane, "a" * 65, "a b", "<script>", ""):
         reply = httpx.get(f"{server.url}/runs", headers={"X-Request-ID": given}).headers["x-request-id"]
@@ -190,7 +154,7 @@ def test_a_failure_inside_tells_nothing_outside(serve: Serve, caplog: pytest.Log
     assert "A request failed inside" in caplog.text
 
 
-def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serve) -> None:
+def test_no_request_is_read_out_of_the_body_of_another(serve: Serve) -> None:
     """So that its body can't be taken for the next request."""
     server = serve()
     inner = b"GET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -200,27 +164,29 @@ def test_an_answer_to_a_post_that_was_not_read_closes_the_connection(serve: Serv
 
     assert reply.count(b"HTTP/1.1 ") == 1
     assert server.reached == []
+    smuggled = "0\r\n\r\nGET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+    for (head,) in rows("server/heads.jsonl"):
+        reply = server.raw(f"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n{smuggled}".encode())
+
+        assert "/runs" not in server.reached
+        assert reply.count(b"HTTP/1.1 200") <= 1
 
 
-def test_a_head_that_never_ends_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_that_never_ends_is_given_up_also_the_second_and_a_stream_is_not(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
     server = serve()
     for begun in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
             connection.sendall(begun)
             assert connection.recv(100) == b""
-
-
-def test_a_second_head_is_timed_too_and_a_stream_is_not(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.server.middleware.header_timeout.HEADER_SECONDS", 0.5)
-    server = serve()
     with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
         connection.sendall(b"GET /stream?seconds=1.2 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         received = b""
         while not received.endswith(b"0\r\n\r\n"):
             received += connection.recv(65536)
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: ")
-        rest = connection.recv(100)
-
+        assert connection.recv(100) == b""
     assert b"data: 2" in received
-    assert rest == b""

@@ -69,11 +69,8 @@ async def test_a_board_is_sent_by_mail_with_its_charts(desk: Desk, post_office: 
     await desk.later(days=1)
 
     (mail,) = post_office.received
-    assert (mail["subject"], mail["to"], mail["auto-submitted"]) == (
-        "Größe & Zahl",
-        "ana@example.org",
-        "auto-generated",
-    )
+    told = ("Größe & Zahl", "ana@example.org", "auto-generated")
+    assert (mail["subject"], mail["to"], mail["auto-submitted"]) == told
     html, text = mail.get_body(["html"]).get_content(), mail.get_body(["plain"]).get_content()
     assert "<img" not in html
     assert f'<a href="https://ask.example.org/b/{board}">' in html

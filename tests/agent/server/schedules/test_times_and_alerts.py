@@ -1,17 +1,75 @@
-"""Alerts: what crosses, changes or is new is told once, and not in a quiet period."""
+"""The times of schedules, across changes of the clocks; and alerts: what is new is told once, not in a quiet period."""
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from agent.server.schedules import NotDelivered
+from agent.server.schedules.cron import BadTimes, checked, following, latest
 from agent.server.schedules.scheduler import seen
 from agent.store.records import Condition
 from tests.agent.server.schedules.conftest import Desk
-from tests.pairs import rows
+from tests.pairs import rows, sections
 from tests.receivers import Mails, Webhook
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(("cron", "after", "shown"), rows("server/clocks.jsonl"))
+def test_what_the_clocks_skip_comes_as_soon_as_they_have_and_twice_counts_once(
+    cron: str, after: str, shown: list[str]
+) -> None:
+    """As the clock on the wall shows them, with the hours from UTC."""
+    at, found = datetime.fromisoformat(after).replace(tzinfo=BERLIN), []
+    for _ in shown:
+        at = following(cron, "Europe/Berlin", at)
+        found.append(at.astimezone(BERLIN).strftime("%m-%d %H:%M%z")[:-2])
+    assert found == shown
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "UTC"])
+@pytest.mark.parametrize("hour", [0, 1, 2, 3, 23])
+def test_a_daily_time_comes_once_every_day_of_a_year(zone: str, hour: int) -> None:
+    at, days = datetime(2025, 12, 31, 12, tzinfo=UTC), []
+    for _ in range(366):
+        at = following(f"30 {hour} * * *", zone, at)
+        days.append(at.astimezone(ZoneInfo(zone)).date())
+    assert {b - a for a, b in pairwise(days)} == {timedelta(days=1)}
+
+
+@pytest.mark.parametrize(("field", "days"), sections("server/schedules.txt")["weekdays"])
+def test_weekdays_are_counted_as_cron_counts_them(field: str, days: str) -> None:
+    at, found = datetime(2026, 6, 1, tzinfo=UTC), set()
+    for _ in range(14):
+        at = following(f"0 8 * * {field}", "UTC", at)
+        found.add(f"{at:%a}")
+    assert found == set(days.split())
+
+
+@pytest.mark.parametrize(("cron", "zone", "why"), rows("server/times.jsonl"))
+def test_what_is_no_time_is_refused(cron: str, zone: str, why: str) -> None:
+    with pytest.raises(BadTimes, match=why):
+        checked(cron, zone, datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_of_several_missed_times_the_latest_counts() -> None:
+    since, until = datetime(2026, 6, 1, 8, 0, tzinfo=BERLIN), datetime(2026, 6, 1, 9, 7, tzinfo=BERLIN)
+    assert latest("*/5 * * * *", "Europe/Berlin", since, until) == until.replace(minute=5)
+    assert latest("0 8 * * *", "Europe/Berlin", since, until) == since
+    assert latest("0 7 * * *", "Europe/Berlin", since, until) is None
+
+
+def test_the_last_day_of_the_month_exists_in_every_month() -> None:
+    at, found = datetime(2027, 1, 1, tzinfo=UTC), []
+    for _ in range(3):
+        at = following("0 8 L * *", "UTC", at)
+        found.append(at.date())
+    assert found == [date(2027, 1, 31), date(2027, 2, 28), date(2027, 3, 31)]
 
 
 def put(total: float) -> str:
@@ -122,9 +180,6 @@ async def test_what_a_condition_asks_for_and_is_not_there_is_told(desk: Desk, ho
     assert await desk.history(gone) == [("failed", "The answer has no column 'profit' any more.")]
     assert await desk.history(many) == [("failed", "A change needs an answer of one row.")]
     assert hook.posts == []
-
-
-async def test_a_board_has_no_condition(desk: Desk) -> None:
     board = (await desk.client.post("/boards", json={"title": "Monday"})).json()["board_id"]
     refused = await desk.plan(None, board_id=board, condition={"kind": "new rows"}, status=409)
     assert "not about a board" in refused["error"]["message"]

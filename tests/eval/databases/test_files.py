@@ -1,4 +1,4 @@
-"""SQLite: what its structure reads as, how statements run and stop, and what nothing can do."""
+"""SQLite and DuckDB files: how statements on them run and stop, and that an instance reaches nothing but its file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.databases import Limits, open_database
+from eval.databases import DatabaseError, Limits, open_database
 from eval.databases.sqlite import LONGEST, SQLiteDatabase, ddl_comments
 from eval.statement import ReadStatement
-from tests.pairs import FIXTURES, rows
-from tests.writing import sqlite_file
+from tests.pairs import FIXTURES, rows, sections
+from tests.writing import sqlite_file, write
 
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 SLACK_MS = 200
@@ -33,36 +33,21 @@ def read(sql: str) -> ReadStatement:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    return sqlite_file(
-        tmp_path / "shop.sqlite",
-        """
-        CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
-        INSERT INTO t VALUES (1, 'one'), (2, NULL), (3, 'three');
-        CREATE TABLE many (n);
-        WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000) INSERT INTO many SELECT x FROM c;
-        """,
-    )
+    script = (FIXTURES / "databases/setup_sqlite.sql").read_text(encoding="utf-8")
+    return sqlite_file(tmp_path / "shop.sqlite", script)
 
 
 def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
     with open_database(shop) as database:
-        for sql, words in (
-            ("SELECT nope FROM t", "no such column: nope"),
-            ("SELEC 1", 'near "SELEC": syntax error'),
-            ("", "not a query"),
-            ("SELECT 1; SELECT 2", "one statement"),
-            ("SELECT '\ud800'", "surrogate"),
-            ("SELECT 1 \0", "null character"),
-        ):
+        for sql, words in rows("databases/errors_of_sqlite.jsonl"):
             result = database.execute(read(sql))
-            assert result.status == "error"
+            assert (result.status, result.rows) == ("error", ())
             assert words in (result.error or "")
-            assert result.rows == ()
         wrong = database.execute(ReadStatement("SELECT 1", "mysql"))
         assert "given to a sqlite database" in (wrong.error or "")
 
 
-def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
+def test_long_values_can_be_read_and_measured_and_a_long_definition_is_none(tmp_path: Path) -> None:
     path = sqlite_file(tmp_path / "long.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (zeroblob(2000000))")
     with open_database(path, isolation="none") as database:
         result = database.execute(read("SELECT length(x), substr(x, 1, 2), x FROM d"))
@@ -70,9 +55,6 @@ def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
     assert result.rows[0][:2] == (2_000_000, b"\0\0")
     assert result.truncated
     assert "with values of more than 131,072 bytes a query may not call" in (refused.error or "")
-
-
-def test_a_long_definition_is_no_long_value(tmp_path: Path) -> None:
     words = " || ".join(["'a word'"] * 400)
     path = sqlite_file(
         tmp_path / "v.sqlite", f"CREATE TABLE t (a); CREATE VIEW v AS SELECT {words} /* {'x' * 200_000} */ AS w FROM t"
@@ -140,14 +122,8 @@ def test_a_hidden_authorizer_hole_stays_shut(shop: Path) -> None:
 
 
 def test_virtual_tables_and_table_functions(tmp_path: Path) -> None:
-    path = sqlite_file(
-        tmp_path / "virtual.sqlite",
-        """
-        CREATE VIRTUAL TABLE f5 USING fts5(a, b); INSERT INTO f5 VALUES ('hello', 'world');
-        CREATE VIRTUAL TABLE f4 USING fts4(a); INSERT INTO f4 VALUES ('abc');
-        CREATE VIRTUAL TABLE boxes USING rtree(id, low, high); INSERT INTO boxes VALUES (1, 1, 2);
-        """,
-    )
+    script = (FIXTURES / "databases/virtual_tables.sql").read_text(encoding="utf-8")
+    path = sqlite_file(tmp_path / "virtual.sqlite", script)
     expected = {
         "SELECT a FROM f5 WHERE f5 MATCH 'wor*' ORDER BY rank": ("hello",),
         "SELECT highlight(f5, 1, '<', '>') FROM f5 WHERE f5 MATCH 'world'": ("<world>",),
@@ -231,3 +207,60 @@ def test_no_text_breaks_it(text: str) -> None:
     table, columns = ddl_comments(f"CREATE TABLE t {text}")
 
     assert all(len(text) <= LONGEST for text in (table or "", *columns.values()))
+
+
+@pytest.fixture
+def duckdb_shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.duckdb"
+    write(f"duckdb:///{path}", (FIXTURES / "databases/setup_duckdb.sql").read_text(encoding="utf-8"))
+    return path
+
+
+@pytest.mark.parametrize(("sql", "words"), sections("databases/refusals.txt")["duckdb"])
+def test_nothing_but_a_query_of_a_duckdb_file(duckdb_shop: Path, sql: str, words: str) -> None:
+    canary = pytest.importorskip("duckdb").sql(
+        "SELECT 1"
+    )  # a variable of the caller, which DuckDB would read by its name
+    assert canary is not None
+    with open_database(duckdb_shop) as database:
+        result = database.execute(ReadStatement(sql, "duckdb"))
+    assert result.status == "error"
+    assert words in (result.error or "")
+
+
+def test_another_configuration_in_this_process_is_explained(duckdb_shop: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(duckdb_shop), read_only=True), pytest.raises(DatabaseError) as caught:
+        open_database(duckdb_shop)
+    assert "already has the file open with another configuration" in str(caught.value)
+
+
+def test_a_damaged_duckdb_file_is_explained(duckdb_shop: Path) -> None:
+    whole = duckdb_shop.read_bytes()
+    duckdb_shop.write_bytes(whole[:12_288] + b"\0" * 4096)
+    with pytest.raises(DatabaseError) as caught, open_database(duckdb_shop) as database:
+        database.schema(ttl=0)
+    assert str(duckdb_shop) in str(caught.value)
+
+
+def test_a_program_that_ends_with_a_database_open_says_nothing(duckdb_shop: Path) -> None:
+    """The driver complains on standard error of connections that a thread still refers to at the end."""
+    program = f"""
+import threading, time
+from eval.databases.duckdb import DuckDBDatabase
+from eval.databases.urls import parse_target
+database = DuckDBDatabase(parse_target({str(duckdb_shop)!r}))
+database.schema()
+threading.Thread(target=lambda kept=database: time.sleep(99), daemon=True).start()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
+
+
+def test_times_with_zones_are_text_and_the_order_stays(duckdb_shop: Path) -> None:
+    sql = "SELECT range AS i, TIMESTAMPTZ '2024-03-01 12:00:00+00' AS i FROM range(5000) ORDER BY range DESC"
+    with open_database(duckdb_shop) as database:
+        result = database.execute(ReadStatement(sql, "duckdb"))
+    assert result.columns == ("i", "i")
+    assert [row[0] for row in result.rows] == list(range(4999, -1, -1))
+    assert {str(row[1])[:9] for row in result.rows} == {"2024-03-0"}
