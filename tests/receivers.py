@@ -7,14 +7,13 @@ import ipaddress
 import json
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,8 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.http_server import Answer, answered_by
 
 
 @dataclass
@@ -49,45 +50,17 @@ class Webhook:
 def webhook() -> Iterator[Webhook]:
     made = Webhook()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
-            post = Post(
-                self.path,
-                dict(self.headers),
-                json.loads(data) if self.headers["Content-Type"] == "application/json" else data,
-            )
-            made.posts.append(post)
-            if (status := made.answer(post)) == 0:
-                self.close_connection = True
-                return
-            self.send_response(status)
-            if 300 <= status < 400:
-                self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
+    def answer(request: BaseHTTPRequestHandler, data: bytes) -> Answer | None:
+        of_json = request.headers["Content-Type"] == "application/json"
+        post = Post(request.path, dict(request.headers), json.loads(data) if of_json else data)
+        made.posts.append(post)
+        status = made.answer(post)
+        headers = {"Location": "http://127.0.0.1:9/elsewhere"} if 300 <= status < 400 else {}
+        return (status, headers, b"{}") if status else None
 
-        do_PATCH = do_POST
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 100
-
-        def handle_error(self, *_: Any) -> None:
-            """A sender that was killed."""
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        made.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield made
-        finally:
-            server.shutdown()
-            thread.join()
+    with answered_by(answer) as place:
+        made.port = int(place.partition(":")[2])
+        yield made
 
 
 @dataclass

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from agent.access.identity import ProviderKeys
 from agent.config import DatabaseSettings
 from tests.agent.access.company import POLICIES
 from tests.agent.server.running import Running, running, settings_for
+from tests.http_server import Answer, answered_by
 from tests.pairs import rows
 from tests.receivers import certificate
 
@@ -160,40 +160,16 @@ def published(*names: str) -> bytes:
     return json.dumps({"keys": keys}).encode()
 
 
+@dataclass
 class Provider:
     """A small provider over TLS; what it sends can be changed, and it can be made to stall."""
 
-    def __init__(self, certificate: Path) -> None:
-        self.status, self.body, self.headers = 200, published("one"), {"Content-Type": "application/json"}
-        self.asked = 0
-        self.going = threading.Event()
-        self.going.set()
-        provider = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                provider.asked += 1
-                provider.going.wait(30)
-                self.send_response(provider.status)
-                for name, value in provider.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(provider.body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.address = f"https://127.0.0.1:{self.server.server_address[1]}/keys"
-
-    def close(self) -> None:
-        self.going.set()
-        self.server.shutdown()
-        self.server.server_close()
+    address: str = ""
+    status: int = 200
+    body: bytes = field(default_factory=lambda: published("one"))
+    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
+    asked: int = 0
+    going: threading.Event = field(default_factory=threading.Event)
 
 
 @pytest.fixture(scope="module")
@@ -204,9 +180,18 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def provider(signed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     monkeypatch.setenv("SSL_CERT_FILE", str(signed))
-    made = Provider(signed)
-    yield made
-    made.close()
+    made = Provider()
+    made.going.set()
+
+    def answer(*_: object) -> Answer:
+        made.asked += 1
+        made.going.wait(30)
+        return made.status, made.headers, made.body
+
+    with answered_by(answer, certificate=signed) as place:
+        made.address = f"https://{place}/keys"
+        yield made
+        made.going.set()
 
 
 async def asked(keys: ProviderKeys, *names: str | None) -> list[Any]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -26,6 +26,7 @@ from eval.databases.urls import parse_target
 from eval.sql import parse, resolve
 from eval.statement import ReadStatement
 from tests.conftest import chdb_client
+from tests.http_server import Answer, answered_by
 from tests.pairs import FIXTURES
 from tests.writing import rows_of
 
@@ -43,66 +44,38 @@ def served(folder: str, profile: dict[str, str] | None = None) -> Iterator[tuple
     import chdb
 
     seen: list[dict[str, str]] = []
+    zone = {"X-ClickHouse-Timezone": "UTC"}
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request: BaseHTTPRequestHandler, data: bytes) -> Answer:
+        if request.command == "GET":
+            return 200, zone, b"Ok.\n"
+        parameters = dict(parse_qsl(urlsplit(request.path).query, keep_blank_values=True))
+        sql = data.decode() or parameters.get("query", "")
+        seen.append({**parameters, "sql": sql})
+        if request.headers.get("Authorization") != "Basic cmVhZGVyOnNlY3JldA==":  # reader:secret
+            refused = b"Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)"
+            return 403, zone | {"X-ClickHouse-Exception-Code": "516"}, refused
+        connection = chdb.connect(folder)
+        try:
+            settings = {name: value for name, value in parameters.items() if name not in _NOT_SETTINGS}
+            if (profile or {}).get("readonly") == "1" and settings:
+                raise RuntimeError("Code: 164. DB::Exception: Cannot modify settings in readonly mode. (READONLY)")
+            kept = {**(profile or {}), "log_comment": parameters.get("query_id", ""), **settings}
+            last = {name: kept.pop(name) for name in ("readonly",) if name in kept}
+            connection.query(f"USE `{parameters.get('database') or 'default'}`")
+            pairs = ", ".join(f"{name} = '{value}'" for name, value in [*kept.items(), *last.items()])
+            connection.query(f"SET {pairs}")
+            if sql.startswith("KILL QUERY WHERE query_id"):
+                sql = sql.replace("query_id", "Settings['log_comment']", 1)
+            return 200, zone, bytes(connection.query(sql, "TabSeparated").bytes() or b"")
+        except Exception as problem:  # noqa: BLE001 (the engine's message is the answer)
+            code = str(problem).partition("Code: ")[2].partition(".")[0] or "1"
+            return 500, zone | {"X-ClickHouse-Exception-Code": code}, str(problem).encode()
+        finally:
+            connection.close()
 
-        def do_GET(self) -> None:
-            self._answer(200, b"Ok.\n")
-
-        def do_POST(self) -> None:
-            parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-            sql = body or parameters.get("query", "")
-            seen.append({**parameters, "sql": sql})
-            if self.headers.get("Authorization") != "Basic cmVhZGVyOnNlY3JldA==":  # reader:secret
-                self._answer(403, b"Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)", 516)
-                return
-            connection = chdb.connect(folder)
-            try:
-                settings = {name: value for name, value in parameters.items() if name not in _NOT_SETTINGS}
-                if (profile or {}).get("readonly") == "1" and settings:
-                    raise RuntimeError("Code: 164. DB::Exception: Cannot modify settings in readonly mode. (READONLY)")
-                kept = {**(profile or {}), "log_comment": parameters.get("query_id", ""), **settings}
-                last = {name: kept.pop(name) for name in ("readonly",) if name in kept}
-                connection.query(f"USE `{parameters.get('database') or 'default'}`")
-                pairs = ", ".join(f"{name} = '{value}'" for name, value in [*kept.items(), *last.items()])
-                connection.query(f"SET {pairs}")
-                if sql.startswith("KILL QUERY WHERE query_id"):
-                    sql = sql.replace("query_id", "Settings['log_comment']", 1)
-                answer = connection.query(sql, "TabSeparated")
-                self._answer(200, bytes(answer.bytes() or b""))
-            except Exception as problem:  # noqa: BLE001 (the engine's message is the answer)
-                text = str(problem)
-                code = int(text.split("Code: ")[1].split(".")[0]) if "Code: " in text else 1
-                self._answer(500, text.encode(), code)
-            finally:
-                connection.close()
-
-        def _answer(self, status: int, body: bytes, code: int = 0) -> None:
-            try:
-                self.send_response(status)
-                if code:
-                    self.send_header("X-ClickHouse-Exception-Code", str(code))
-                self.send_header("X-ClickHouse-Timezone", "UTC")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:
-                pass  # the client has hung up
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_address[1]}", seen
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with answered_by(answer) as place:
+        yield place, seen
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pytest
 from agent.models.local import download, serving
 from agent.models.local.download import LocalModel
 from tests.agent.server import processes
+from tests.http_server import Answer, answered_by
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 4_000
 TINY = LocalModel(
@@ -99,47 +100,35 @@ class Hub:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            wanted = self.headers.get("Range")
-            hub.asked.append((self.path, wanted))
-            if hub.status:
-                self.send_error(hub.status)
-                return
-            first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and hub.ranges else 0
-            body = hub.content[first:]
-            self.send_response(206 if first else 200)
-            if first:
-                self.send_header("Content-Range", f"bytes {first}-{len(hub.content) - 1}/{len(hub.content)}")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if hub.cuts:
-                hub.cuts -= 1
-                self.wfile.write(body[: len(body) // 3])
-                self.close_connection = True
-                return
-            self.wfile.write(body[: len(body) // 2])
-            if hub.waits is not None:
-                hub.waits.wait(20)
-            self.wfile.write(body[len(body) // 2 :])
+    def answer(request: BaseHTTPRequestHandler, _: bytes) -> Answer | None:
+        wanted = request.headers.get("Range")
+        hub.asked.append((request.path, wanted))
+        if hub.status:
+            return hub.status, {}, b""
+        first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and hub.ranges else 0
+        body = hub.content[first:]
+        request.send_response(206 if first else 200)
+        if first:
+            request.send_header("Content-Range", f"bytes {first}-{len(hub.content) - 1}/{len(hub.content)}")
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        if hub.cuts:
+            hub.cuts -= 1
+            request.wfile.write(body[: len(body) // 3])
+            return None
+        request.wfile.write(body[: len(body) // 2])
+        if hub.waits is not None:
+            hub.waits.wait(20)
+        request.wfile.write(body[len(body) // 2 :])
+        return None
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """A client that has gone is what is tested."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    hub = Hub(f"http://127.0.0.1:{server.server_port}")
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    monkeypatch.setenv("HF_ENDPOINT", hub.url)
-    monkeypatch.setattr(download, "CATALOGUE", (TINY,))
-    yield hub
-    if hub.waits is not None:
-        hub.waits.set()
-    server.shutdown()
-    server.server_close()
+    with answered_by(answer) as place:
+        hub = Hub(f"http://{place}")
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        monkeypatch.setattr(download, "CATALOGUE", (TINY,))
+        yield hub
+        if hub.waits is not None:
+            hub.waits.set()
 
 
 @pytest.fixture(autouse=True)
