@@ -17,8 +17,7 @@ from eval.databases import Database, open_database
 from eval.databases.types import DatabaseError
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse
-from tests.agent.access.company import SECRETS
-from tests.agent.access.conftest import Urls
+from tests.agent.access.conftest import SECRETS, Urls
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "access"
 

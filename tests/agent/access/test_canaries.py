@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from agent.batch import app as batch
 from agent.config import settings
 from experiments.parser.hostile_questions import questions as garbled
-from tests.agent.access.company import ANNA, BEN, TOKENS
-from tests.agent.access.conftest import ENGINES, Urls
+from tests.agent.access.conftest import ANNA, BEN, ENGINES, TOKENS, Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
 from tests.openai_server import OpenAIServer, Reply, Request, completion

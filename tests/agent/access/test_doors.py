@@ -15,8 +15,7 @@ from agent.config import Settings, StateSettings
 from agent.runner import run
 from agent.store.records import ThreadRecord
 from agent.store.store import open_store
-from tests.agent.access.company import ANNA, POLICIES, SECRETS, TOKENS, build, whole
-from tests.agent.access.conftest import Urls
+from tests.agent.access.conftest import ANNA, POLICIES, SECRETS, TOKENS, Urls, build, whole
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, Stream, running, settings_for
 from tests.pairs import FIXTURES

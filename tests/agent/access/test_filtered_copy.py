@@ -13,7 +13,7 @@ from eval.schema import Schema, Table
 from eval.sql import check, orders_rows, parse
 from eval.tasks import demo_path
 from eval.tasks.library import tasks
-from tests.agent.access.company import build, whole
+from tests.agent.access.conftest import build, whole
 
 
 def condition(table: Table) -> str:

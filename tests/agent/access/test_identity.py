@@ -20,7 +20,7 @@ from agent.access import Access, BadPolicies, Identity, IdentityRefused, KeysUna
 from agent.access import identity as room
 from agent.access.identity import ProviderKeys
 from agent.config import DatabaseSettings
-from tests.agent.access.company import POLICIES
+from tests.agent.access.conftest import POLICIES
 from tests.agent.server.running import Running, running, settings_for
 from tests.http_server import Answer, answered_by
 from tests.pairs import rows
@@ -120,7 +120,7 @@ def test_a_proxys_header_counts_only_from_its_address(identity: Identity) -> Non
 
 @pytest.fixture(scope="module")
 def server(identities: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    from tests.agent.access.company import build, whole
+    from tests.agent.access.conftest import build, whole
 
     folder = tmp_path_factory.mktemp("claims")
     build(f"sqlite://{folder}/company.db", whole())

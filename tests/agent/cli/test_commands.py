@@ -18,7 +18,7 @@ from agent.config import StateSettings
 from agent.store import open_store
 from agent.store.records import FeedbackRecord, RunRecord
 from tests import commands
-from tests.agent.access.company import build
+from tests.agent.access.conftest import build
 from tests.agent.server.processes import environment
 from tests.agent.statements.test_mending import MADE
 from tests.writing import sqlite_file

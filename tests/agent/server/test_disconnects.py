@@ -1,4 +1,4 @@
-"""A client that goes away stops everything that its run has started; a slow one holds nobody up."""
+"""A client that goes away stops all that its run has started; no slow one, no costly statement holds others up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import resource
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,11 @@ from starlette.types import Message
 
 from agent.results import export
 from agent.server.routes.data import ExportStream
-from eval.databases import Database, ExecutionResult
+from eval.databases import Database, ExecutionResult, open_database
+from eval.schema import Dialect
+from experiments.attacks.calls import call_at_random
+from experiments.attacks.costly import GRACE, attack, corpus
+from experiments.attacks.serving import SERVED, Served, scratch, serving
 from tests.agent.results.test_exporting import kept
 from tests.agent.server.running import (
     QUESTION,
@@ -202,3 +207,44 @@ def test_a_stuck_client_is_given_up(
         time.sleep(1)
         stuck.settimeout(5)
         assert b'"event":"done"' not in read_until(stuck, b'"event":"done"')
+
+
+SECONDS = 0.5
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres_url: str,
+    mysql_url: str,  # skips where a server is missing
+) -> Iterator[Served]:
+    pytest.importorskip("duckdb")
+    folder = tmp_path_factory.mktemp("costly")
+    with serving(folder, TEXT2SQL_QUERY_SECONDS=str(SECONDS)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("dialect", SERVED)
+def test_costly_statements_end_in_time_beside_ordinary_questions(served: Served, dialect: Dialect) -> None:
+    attacked = attack(served, dialect, corpus(dialect, "1/35"))
+
+    for sql in attacked.late(SECONDS):  # a busy machine gets another try
+        started = time.perf_counter()
+        served.run(dialect, sql)
+        assert time.perf_counter() - started < SECONDS + 3 * GRACE, sql
+    stopped = attacked.statuses["timeout"] + attacked.statuses["error"]  # an error: it ran into its memory's bound
+    assert stopped > 0, attacked.statuses
+    assert attacked.unanswered == 0
+    assert attacked.growth_mb < 300
+    assert attacked.usage.temporary_mb <= 1024
+    assert attacked.alive
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_random_calls_do_no_harm(dialect: Dialect, tmp_path: Path) -> None:
+    if dialect == "duckdb":
+        pytest.importorskip("duckdb")
+    with scratch(dialect, tmp_path) as url, open_database(url) as database:
+        calls_made = call_at_random(database, calls=300, seed=11, seconds=20)
+    assert calls_made.harm == []
+    assert calls_made.statuses["success"] > 30

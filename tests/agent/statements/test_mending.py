@@ -19,7 +19,7 @@ from agent.statements.mending import mended
 from agent.statements.spelling import as_stored, in_any_case, without_escapes
 from eval.databases import Database, open_database
 from eval.schema import Column, Dialect, Schema, Table
-from tests.agent.access.company import build
+from tests.agent.access.conftest import build
 from tests.pairs import rows, sections
 from tests.writing import sqlite_file
 

@@ -228,14 +228,11 @@ def test_nothing_but_a_query_of_a_duckdb_file(duckdb_shop: Path, sql: str, words
     assert words in (result.error or "")
 
 
-def test_another_configuration_in_this_process_is_explained(duckdb_shop: Path) -> None:
+def test_another_configuration_and_a_damaged_duckdb_file_are_explained(duckdb_shop: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(duckdb_shop), read_only=True), pytest.raises(DatabaseError) as caught:
         open_database(duckdb_shop)
     assert "already has the file open with another configuration" in str(caught.value)
-
-
-def test_a_damaged_duckdb_file_is_explained(duckdb_shop: Path) -> None:
     whole = duckdb_shop.read_bytes()
     duckdb_shop.write_bytes(whole[:12_288] + b"\0" * 4096)
     with pytest.raises(DatabaseError) as caught, open_database(duckdb_shop) as database:

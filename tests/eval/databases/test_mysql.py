@@ -197,16 +197,15 @@ def test_roots_connection_reaches_nothing_outside(database: Database, outside: O
     assert outside("SELECT @@max_connections")[0][0] > 1
 
 
-def test_the_server_reads_a_text_as_the_guard_did(mysql_url: str, outside: Outside) -> None:
+def test_the_server_reads_a_text_as_the_guard_did_and_words_in_it_are_not_refused(
+    mysql_url: str, outside: Outside, database: Database
+) -> None:
     """Whatever SQL mode the server has, quotes and backslashes mean what sqlglot takes them to mean."""
     before = outside("SELECT @@GLOBAL.sql_mode")[0][0]
     with open_database(mysql_url) as opened:
         assert "NO_BACKSLASH_ESCAPES" not in str(opened.execute(read("SELECT @@sql_mode")).rows)
         assert opened.execute(read('SELECT "a\\"b"')).rows == (('a"b',),)
     assert outside("SELECT @@GLOBAL.sql_mode")[0][0] == before
-
-
-def test_words_in_a_text_are_not_refused(database: Database) -> None:
     sql = "SELECT 'load_file(mysql.user) := get_lock' AS `for update`"
     assert database.execute(read("SELECT 'load_file(mysql.user) := get_lock'")).ok
     assert database.execute(read(sql)).status == "error"  # a name that reads so is refused, out of caution
