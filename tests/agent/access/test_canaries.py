@@ -21,6 +21,7 @@ from experiments.parser.hostile_questions import questions as garbled
 from tests.agent.access.conftest import ANNA, BEN, ENGINES, TOKENS, Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.test_boards import board, kept
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.pairs import FIXTURES, sections
 from tests.samples import sampled
@@ -241,24 +242,18 @@ def test_batch_and_agents_of_others_show_no_canary(taught: Taught, monkeypatch: 
 
 
 def test_a_shared_board_shows_no_query_that_names_what_is_hidden(taught: Taught) -> None:
-    served, _, _ = taught
-    with served.client() as client:
-        asked = {
-            "Staff of the EU": "SELECT COUNT(*) AS n FROM staff WHERE region = 'EU'",
-            "The best": "SELECT region FROM staff WHERE name = 'Sentinel-Dora'",
-        }
-        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
-        tiles = []
-        for title, sql in asked.items():
-            run_id = client.post("/sql", json={"sql": sql, "preset": "configured"}, headers=BEN).json()["run_id"]
-            kept = client.post("/kept", json={"run_id": run_id, "title": title}, headers=BEN).json()["kept_id"]
-            tiles.append({"kept_id": kept, "x": 0, "y": 0, "width": 4, "height": 3})
-        client.patch(f"/boards/{board}", json={"tiles": tiles}, headers=BEN)
-        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
-
-        seen = client.get(f"/shared/{share}", headers=ANNA)
-        mine = client.get(f"/shared/{share}", headers=BEN).json()
-        refused = client.post(f"/shared/{share}/{tiles[1]['kept_id']}/refresh", json={}, headers=ANNA)
+    asked = {
+        "Staff of the EU": "SELECT COUNT(*) AS n FROM staff WHERE region = 'EU'",
+        "The best": "SELECT region FROM staff WHERE name = 'Sentinel-Dora'",
+    }
+    with taught[0].client() as client:
+        client.headers.update(BEN)
+        made = board(client, *(kept(client, sql, preset="configured", title=title) for title, sql in asked.items()))
+        share = client.post(f"/boards/{made['board_id']}/share").json()["share"]
+        mine = client.get(f"/shared/{share}").json()
+        client.headers.update(ANNA)
+        seen = client.get(f"/shared/{share}")
+        refused = client.post(f"/shared/{share}/{mine['answers'][1]['kept_id']}/refresh", json={})
 
     assert [answer["title"] for answer in seen.json()["answers"]] == ["Staff of the EU"]
     assert len(seen.json()["tiles"]) == 1
@@ -269,7 +264,6 @@ def test_a_shared_board_shows_no_query_that_names_what_is_hidden(taught: Taught)
 
 def test_filters_and_drill_down_give_nobody_more_than_their_rights(taught: Taught) -> None:
     """Ben's board is narrowed by what Anna may not see: columns, values and rows."""
-    served, _, _ = taught
     columns = {"Pay": ("salary", "number", ["888001", None]), "Name": ("name", "value", ["Sentinel-Dora"])}
     columns |= {"Region": ("region", "value", ["EU"]), "Of Sentinel-Dora": ("region", "value", [])}
     staff = {"preset": "configured", "table": "staff"}
@@ -278,24 +272,21 @@ def test_filters_and_drill_down_give_nobody_more_than_their_rights(taught: Taugh
         for label, (column, kind, value) in columns.items()
     ]
     sql = "SELECT COUNT(*) AS n FROM staff"
-    with served.client() as client:
-        run_id = client.post("/sql", json={"sql": sql, "preset": "configured"}, headers=BEN).json()["run_id"]
-        kept = client.post("/kept", json={"run_id": run_id, "title": "Staff"}, headers=BEN).json()["kept_id"]
-        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
-        client.patch(f"/boards/{board}", json={"tiles": [{"kept_id": kept}], "filters": filters}, headers=BEN)
-        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
+    with taught[0].client() as client:
+        client.headers.update(BEN)
+        made = board(client, answer := kept(client, sql, preset="configured", title="Staff"))
+        client.patch(f"/boards/{made['board_id']}", json={"filters": filters})
+        share = client.post(f"/boards/{made['board_id']}/share").json()["share"]
+        client.headers.update(ANNA)
 
-        seen = client.get(f"/shared/{share}", headers=ANNA)
-        values = [client.get(f"/shared/{share}/filters/{place}/values", headers=ANNA) for place in range(4)]
-        tile = f"/shared/{share}/{kept}/refresh"
-        as_left = client.post(tile, json={}, headers=ANNA)
-        probed = client.post(tile, json={"filters": [["888000", None], ["Sentinel-Dora"], [], ["US"]]}, headers=ANNA)
+        seen = client.get(f"/shared/{share}")
+        values = [client.get(f"/shared/{share}/filters/{place}/values") for place in range(4)]
+        tile = f"/shared/{share}/{answer['kept_id']}/refresh"
+        as_left = client.post(tile, json={})
+        probed = client.post(tile, json={"filters": [["888000", None], ["Sentinel-Dora"], [], ["US"]]})
         asked = {"preset": "configured", "sql": sql, "columns": ["n"], "rows": [[5]], "column": 0}
-        ways = client.post("/drill", json=asked, headers=ANNA)
-        behind = [
-            client.post("/sql", json={"sql": way["sql"], "preset": "configured"}, headers=ANNA)
-            for way in ways.json()["ways"]
-        ]
+        ways = client.post("/drill", json=asked)
+        behind = [client.post("/sql", json={"sql": way["sql"], "preset": "configured"}) for way in ways.json()["ways"]]
 
     assert [one and one["label"] for one in seen.json()["filters"]] == [None, None, "Region", None]
     assert [one.status_code for one in values] == [404, 404, 200, 404]

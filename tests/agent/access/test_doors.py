@@ -23,18 +23,15 @@ from tests.pairs import FIXTURES
 EVE = {"Authorization": "Bearer eve-token-01234567890"}
 
 
+def config(folder: Path, url: str, policies: str | Path, **more: Any) -> Settings:
+    own = {"TEXT2SQL_DATABASE_URL": url, "TEXT2SQL_POLICIES": policies, "TEXT2SQL_TOKENS": TOKENS}
+    return settings_for(folder, **own, TEXT2SQL_CACHE_DIR=folder / "cache", **more)
+
+
 @pytest.fixture(scope="module")
 def server(company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("doors")
-    config = settings_for(
-        folder,
-        TEXT2SQL_DATABASE_URL=company[0],
-        TEXT2SQL_POLICIES=policies,
-        TEXT2SQL_TOKENS=TOKENS,
-        TEXT2SQL_AUDIT_LOG=folder / "audit.jsonl",
-        TEXT2SQL_CACHE_DIR=folder / "cache",
-    )
-    with running(config) as served:
+    with running(config(folder, company[0], policies, TEXT2SQL_AUDIT_LOG=folder / "audit.jsonl")) as served:
         yield served
 
 
@@ -62,17 +59,12 @@ def test_structure_samples_values_and_profile_show_what_is_visible(server: Runni
 
 
 def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "access.yaml").write_text(
+    rules = tmp_path / "access.yaml"
+    rules.write_text(
         "people: {anna: {region: [EU, US]}}\n"
         "rules: [{who: {}, database: '*', tables: {staff: {rows: 'region = :region'}, goods: visible}}]\n"
     )
-    config = settings_for(
-        tmp_path,
-        TEXT2SQL_DATABASE_URL=f"sqlite:///{company_file}",
-        TEXT2SQL_POLICIES=tmp_path / "access.yaml",
-        TEXT2SQL_TOKENS=TOKENS,
-    )
-    with running(config) as served, served.client() as client:
+    with running(config(tmp_path, f"sqlite:///{company_file}", rules)) as served, served.client() as client:
         asked = {"sql": "SELECT name FROM goods", "preset": "configured"}
         ran = client.post("/sql", json=asked, headers=ANNA)
         shown = client.get("/schema/configured", headers=ANNA)
@@ -84,15 +76,9 @@ def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Pa
 def test_a_clients_database_gets_nothing_that_the_team_knows(policies: str, company_file: Path, tmp_path: Path) -> None:
     from tests.agent.access.test_canaries import CANARY, files
 
-    config = settings_for(
-        tmp_path,
-        TEXT2SQL_DATABASE_URL=f"sqlite:///{company_file}",
-        TEXT2SQL_POLICIES=policies,
-        TEXT2SQL_TOKENS=TOKENS,
-        **files(tmp_path),
-    )
+    known = config(tmp_path, f"sqlite:///{company_file}", policies, **files(tmp_path))
     tables = "CREATE TABLE payroll (amount INT); CREATE TABLE staff (name TEXT, region TEXT, salary INT);"
-    with running(config) as served, served.client() as client:
+    with running(known) as served, served.client() as client:
         upload = {"file": ("staff.sql", tables.encode())}
         source = client.post("/databases/upload", files=upload, headers=ANNA)
         assert source.status_code == 201, source.text
@@ -178,17 +164,6 @@ async def test_python_and_the_command_line_know_the_person_of_the_settings(
 ALL = (FIXTURES / "access/everything.yaml").read_text(encoding="utf-8")
 
 
-def config(folder: Path, policies: str, name: str) -> Settings:
-    (folder / name).write_text(policies)
-    return settings_for(
-        folder,
-        TEXT2SQL_DATABASE_URL=f"sqlite:///{folder}/company.db",
-        TEXT2SQL_POLICIES=folder / name,
-        TEXT2SQL_TOKENS=TOKENS,
-        TEXT2SQL_CACHE_DIR=folder / "cache",
-    )
-
-
 def asked(client: httpx.Client, question: str, **more: Any) -> dict[str, Any]:
     body = {"question": question, "preset": "configured", **more}
     reply = client.post("/query", json=body, headers=ANNA)
@@ -198,7 +173,10 @@ def asked(client: httpx.Client, question: str, **more: Any) -> dict[str, Any]:
 
 def test_history_stays_without_what_is_no_longer_seen(tmp_path: Path) -> None:
     build(f"sqlite://{tmp_path}/company.db", whole())
-    with running(config(tmp_path, ALL, "before.yaml")) as served, served.client() as client:
+    url, before, after = f"sqlite:///{tmp_path}/company.db", tmp_path / "before.yaml", tmp_path / "after.yaml"
+    before.write_text(ALL)
+    after.write_text(POLICIES)
+    with running(config(tmp_path, url, before)) as served, served.client() as client:
         events = asked(client, "Which staff are there?")
         run = events["run"]["run_id"]
         thread = events["run"]["thread_id"]
@@ -213,7 +191,7 @@ def test_history_stays_without_what_is_no_longer_seen(tmp_path: Path) -> None:
         client.patch(f"/boards/{board}", json={"tiles": tiles}, headers=ANNA)
         assert client.post("/feedback", json={"run_id": by_hand, "verdict": "right"}, headers=ANNA).status_code == 201
 
-    with running(config(tmp_path, POLICIES, "after.yaml")) as served, served.client() as client:
+    with running(config(tmp_path, url, after)) as served, served.client() as client:
         shown = {
             path: client.get(path, headers=ANNA)
             for path in (

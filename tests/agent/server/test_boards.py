@@ -36,8 +36,8 @@ def ben(shared: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-def kept(client: httpx.Client, sql: str = SQL, question: str = "Which countries lead?", **more: Any) -> dict[str, Any]:
-    run = client.post("/sql", json={"preset": "shop", "sql": sql, "question": question}).json()
+def kept(client: httpx.Client, sql: str = SQL, *, preset: str = "shop", **more: Any) -> dict[str, Any]:
+    run = client.post("/sql", json={"preset": preset, "sql": sql, "question": "Which countries lead?"}).json()
     answer = client.post("/kept", json={"run_id": run["run_id"], **more})
     assert answer.status_code == 201, answer.text
     return dict(answer.json())

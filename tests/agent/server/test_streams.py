@@ -83,10 +83,11 @@ def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: Ope
     assert b'"status":"success"' in rest
 
 
-def test_the_answer_comes_token_by_token(model_server: Running, endpoint: OpenAIServer) -> None:
+def test_the_chosen_model_answers_token_by_token(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-
-    streamed = model_server.ask(QUESTION)
+    for model in ("offline", None):
+        streamed = model_server.ask(QUESTION, model=model)
+        assert [streamed.of(event)[0]["model"] for event in ("run", "answer")] == [model or "scripted"] * 2
 
     assert "".join(str(text) for text in streamed.of("token")) == "The answer is in the rows, all of them, one by one."
     assert streamed.of("answer")[0]["status"] == "success"
