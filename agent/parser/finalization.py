@@ -34,7 +34,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if r.negated and not r.excepting:
         r.join(_absent_by_verb(q, r))
     _open_function(q, r)
-    r.join(Finding(doubts=tuple(_open_ends(q, r))))
+    r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or "much" in q.words
     if spent is not None and much and not query.select and not query.having:
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
@@ -141,11 +141,8 @@ def _said_in_unit(q: LinkedQuestion, r: Context) -> None:
             r.use(k)
 
 
-def _open_ends(q: LinkedQuestion, c: Context) -> Iterator[str]:
-    """A doubt for each word that nothing followed, or nothing that fits."""
-    computed = (e.column for e in c.query.expressions() if e.function in ("sum", "avg") and e.column and not e.since)
-    if any(q.vocabulary.columns[column].role in ("text", "name") for column in computed):
-        yield "aggregate_open"
+def _open_ends(c: Context) -> Iterator[str]:
+    """A doubt for each word that nothing followed."""
     if c.functions and not c.query.select:
         yield "aggregate_open"
     if c.functions and not (c.functions == ["sum"] and (c.query.having or c.query.aggregates())):

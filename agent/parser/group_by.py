@@ -53,15 +53,15 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
         added = [e for e in named if e not in query.select]
         query.select[:0] = reversed(added)
-        tables = {str(what) for kind, what in c.groups if kind == "table"}
+        tables = [str(what) for kind, what in c.groups if kind == "table"]
         told = {e.column[0] for e in query.select if e.column and not q.vocabulary.columns[e.column].numeric}
-        listed = tables and told and not tables & told  # `runners by club` may count them
+        listed = bool(tables and told) and told.isdisjoint(tables)  # `runners by club` may count them
         # `deliveries by driver`, where a row is a driver; who says `of each driver` may want the figures alone
         by = any(x.lower in ("by", "per") for x in q.items)
-        things = [e for kind, what in c.groups if kind == "table" and by for e in q.named_by(str(what))]
+        things = [e for table in tables if by for e in q.named_by(table)]
         query.select[:0] = [e for e in dict.fromkeys(things) if e not in query.select]
         repeated = [e for e in added if not _is_a_row(q, e)]
-        return Finding(doubts=("group_without_aggregate",) * (len(repeated) or bool(listed)))
+        return Finding(doubts=("group_without_aggregate",) * (len(repeated) or listed))
     keys = _group_keys(q, query, c.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
     if not c.groups and plain and plain[0].column is not None:

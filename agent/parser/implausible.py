@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import Condition, Expression, Membership, Query
-from agent.parser.measures import money_column
+from agent.parser.measures import may_be_listed, money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
@@ -77,6 +77,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("share_of_part", query.shape is not None and query.shape.kind == "share" and not only_dates),
         ("only_named_value_shown", _shows_what_was_named(query, q)),
         ("value_of_pieces", _adds_pieces_for_value(query, q)),
+        ("price_of_each_row", _adds_listed_prices(query, q)),
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
         ("only_open", _ONLY.search(text) and not any(isinstance(part, Membership) for part in query.restrictions())),
         # `our 5 most expensive sales` read as the total of all: one row has no first five
@@ -213,14 +214,14 @@ _BY_AGE = word_set("newest oldest latest earliest youngest recent")
 
 
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
-    """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id), `average receipt` as
-    AVG(receipt_no), `total kg` as SUM(price_kg)."""
+    """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id) or of its name, `average
+    receipt` as AVG(receipt_no), `total kg` as SUM(price_kg)."""
     for e in query.expressions():
         if e.function in ("avg", "sum") and e.column is not None and e.since is None and not e.part:
             column = q.vocabulary.columns[e.column]
             priced = e.function == "sum" and not e.factor and of_a_unit(column.words)
             numbers = column.words[-1] in _NUMBERED and not column.numeric
-            if priced or numbers or column.role in ("date", "id"):
+            if priced or numbers or column.role in ("date", "id", "name", "text"):
                 return True
     return False
 
@@ -252,6 +253,13 @@ def _orders_text_dates(query: Query, q: LinkedQuestion) -> bool:
         if column is not None and not column.form and not all(_ISO.match(v.strip()) for v in known):
             return True
     return False
+
+
+def _adds_listed_prices(query: Query, q: LinkedQuestion) -> bool:
+    """`revenue per brand` as the sum of the prices of products, which nobody need have bought."""
+    said = {x.mention.measure for k, x in enumerate(q.items) if q.sorts[k] == "measure" and x.mention is not None}
+    added = {e for e in query.expressions() if e.function == "sum"}
+    return any(may_be_listed(q, name, e) for name in said for e in added)
 
 
 def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:

@@ -91,6 +91,9 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     or set(column.words) - set(column.owner) == set(words)
                     or (ends and set(ends) <= _EXTREMES | _AGREED)
                 ):
+                    known = q.values.values(*column.key) if column.role == "text" else ()
+                    if not all(text[:1].isdigit() for text in known):  # `calm` and `strong` have no order
+                        break
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
                     score += 0.1 * bool((set(column.words) - set(words)) & said)
                     score -= 0.1 * bool(set(ends) & (LOWEST if sign > 0 else HIGHEST))

@@ -213,8 +213,6 @@ def _measure(q: LinkedQuestion, c: Context, i: int) -> Findings:
     if other := measures.other_total(q, expression):
         rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
         named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
-    elif measures.may_be_listed(q, mention.measure, expression):
-        named = replace(named, doubts=("price_of_each_row",))
     if c.in_head and not c.functions and q.items[i].lower in _EARNING:
         yield replace(named, changes={"verb_measure": expression})
         return

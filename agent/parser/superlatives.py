@@ -144,8 +144,6 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
         return
     found = rows_ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
-    if column.role == "text" and not all(text[:1].isdigit() for text in q.values.values(*column.key)):
-        found = replace(found, doubts=(*found.doubts, "superlative_open"))  # `calm` and `strong` have no such order
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
