@@ -59,6 +59,19 @@ def scored(query: Query, database: Database) -> Score:
     return score(examine(query, database))
 
 
+def recorded(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that are sent to it from now on."""
+    sent: list[str] = []
+    execute = database.execute
+
+    def record(statement: ReadStatement, **options: Any) -> Any:
+        sent.append(statement.sql)
+        return execute(statement, **options)
+
+    monkeypatch.setattr(database, "execute", record)
+    return sent
+
+
 @pytest.mark.parametrize("dimension", PAIRS)
 def test_a_dimension_is_lower_for_the_worse_query(shop: Database, dimension: str) -> None:
     better, worse = (scored(query, shop) for query in PAIRS[dimension])
@@ -83,14 +96,7 @@ def test_an_engine_is_asked_for_plans_of_large_tables_only(shop: Database, monke
 
 
 def test_a_statement_is_sent_once_and_a_refused_one_never(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[str] = []
-    execute = shop.execute
-
-    def recorded(statement: ReadStatement, **more: Any) -> Any:
-        sent.append(statement.sql)
-        return execute(statement, **more)
-
-    monkeypatch.setattr(shop, "execute", recorded)
+    sent = recorded(shop, monkeypatch)
     case = examine(Query(HOW_MANY, COUNT), shop)
     assert isinstance(case.verdict, Verdict)
     assert sum("COUNT(*)" in sql.upper() for sql in sent) == 1
@@ -133,14 +139,7 @@ def zoo(tmp_path: Path) -> Path:
 
 def test_the_texts_of_a_table_are_read_once(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_database(zoo) as database:
-        sent: list[str] = []
-        execute = database.execute
-
-        def counted(statement: Any, **options: Any) -> Any:
-            sent.append(statement.sql)
-            return execute(statement, **options)
-
-        monkeypatch.setattr(database, "execute", counted)
+        sent = recorded(database, monkeypatch)
         found = [examine(QUERY, database).named for _ in range(3)]
 
     assert [[v.value for v in named] for named in found] == [["Peru"]] * 3
